@@ -1,0 +1,105 @@
+package extract
+
+import (
+	"math/big"
+	"time"
+
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// Relation is one side after extraction: typed, staged columns with provenance,
+// what was refused, what the sources prove, and the totals that were added up
+// while parsing, apart from the engine that later counts them again.
+type Relation struct {
+	Side     rules.Side
+	Layout   *Layout
+	Files    []File // in the order of sources, then of file names; File.No is the index
+	Rejects  []Reject
+	Coverage []Interval
+	Totals   []Total
+	Findings []Finding // warnings for the top of the report
+	// Repeated[c] is the path of a Parquet file with one UBIGINT column h: the
+	// fingerprint halves (column c: "h0", "h1", … "hx") that more than one row of
+	// the side carries. It is a property of the set of files, and cached with it.
+	Repeated map[string]string
+	Records  int64 // staged rows
+}
+
+// File is one physical file of a side.
+type File struct {
+	No            int // unique per side; row id = No<<40 + rec
+	Source        string
+	Path          string // as found
+	Name          string // base name, for outputs
+	Date          string // {file_date} where the source has dates, else ""
+	Size          int64
+	SHA256        string // of the bytes as found
+	ContentSHA256 string // of the decompressed bytes
+	Staged        string // path of the staged Parquet file; "" for skipped or missing ones
+	Cached        bool   // the staged file was there already
+	Status        FileStatus
+	Problem       string // for refused optional files and skipped ones: why
+	Records       int64  // data records read = Staged rows + rejects
+	Control       int64  // header, trailer, preamble, total and skipped lines
+	Excluded      int64  // records excluded by a declared row kind
+	Rejected      int64
+}
+
+// FileStatus tells what became of a file.
+type FileStatus string
+
+// File statuses.
+const (
+	FileStaged  FileStatus = "staged"
+	FileSkipped FileStatus = "skipped" // same content as another one (V6)
+	FileMissing FileStatus = "missing" // a day without its file, or an absent optional source
+	FileRefused FileStatus = "refused" // optional source, could not be read whole
+)
+
+// Reject is a record that could not be cut into its fields (V37).
+type Reject struct {
+	File   int   // File.No
+	Record int64 // from 1
+	Line   int64 // physical line where it starts, 0 unknown
+	Column string
+	Reason string
+	Raw    []byte // at most 4 KiB of it
+}
+
+// Interval is a time that one account's sources cover whole (V26). Half-open,
+// microseconds since the epoch. Files of one account are merged already.
+type Interval struct {
+	Account     string
+	Source      string // comma separated names
+	Proves      rules.Proves
+	Types       []string // empty: all
+	Knows       *rules.Expr
+	Complete    bool // covers everything
+	From, Until int64
+	Lag         time.Duration
+	Withdrawn   []Gap // times for which the proof was withdrawn, with the reason
+}
+
+// Gap is a time that is not proved, and why.
+type Gap struct {
+	From, Until int64
+	Reason      string
+}
+
+// Total is the sum of the amount field of a side by currency, over all staged
+// rows, added up exactly while parsing. Rows without a currency have "".
+// Unreadable and empty amounts are counted, not summed.
+type Total struct {
+	Currency   string
+	Rows       int64
+	Unreadable int64
+	Sum        *big.Rat
+}
+
+// Finding is a warning that people should see.
+type Finding struct {
+	Code   string // file_skipped, file_missing, new_column, key_coverage, pages_overlap, coverage_withdrawn, e_notation, …
+	Source string
+	File   string
+	Text   string
+}

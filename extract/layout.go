@@ -1,0 +1,209 @@
+package extract
+
+import (
+	"fmt"
+
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// ColumnType is the physical type of a staged column, the same in Arrow,
+// Parquet and DuckDB.
+type ColumnType string
+
+// Physical types. Money and integers are exact; an instant is a BIGINT of
+// microseconds since 1970-01-01T00:00:00Z; a date is a DATE.
+const (
+	ColText    ColumnType = "VARCHAR"
+	ColBigint  ColumnType = "BIGINT"
+	ColHash    ColumnType = "UBIGINT"
+	ColBoolean ColumnType = "BOOLEAN"
+	ColDate    ColumnType = "DATE"
+	ColInteger ColumnType = "DECIMAL(38,0)"
+	// a decimal with a declared scale s is DECIMAL(28,s); without one it is
+	// VARCHAR in canonical form ^-?(0|[1-9]\d*)(\.\d*[1-9])?$, never "-0"
+)
+
+// Column is one staged column.
+type Column struct {
+	Name string
+	Type ColumnType
+}
+
+// Layout says which columns the staged files of one side have. It follows from
+// the job alone, so every engine, and the oracle, reads the same columns:
+//
+//	rec         BIGINT    record number in its file, from 1, rejects included
+//	f_<field>             value of the product field, typed; NULL where empty,
+//	                      unreadable, or a local time that never was
+//	raw_<field> VARCHAR   for types other than text: the text as found, where
+//	                      the value is unreadable or ambiguous; else NULL
+//	late_<field> BIGINT   timestamps: the second reading of a local time that
+//	                      exists twice; else NULL
+//	bad         UBIGINT   bit i: field i of the side (SideSpec.Fields) is unreadable
+//	amb         UBIGINT   bit i: timestamp field i exists twice or never
+//	st          VARCHAR   results with a mapped status: the canonical status
+//	                      (rules.Status), "unmapped" where the map lacks the text or it is empty
+//	k<i>        VARCHAR   canonical key of pass i (Job.Match[i]), NULL where unusable (V2)
+//	h<i>, g<i>  UBIGINT   identity passes: the two halves of the key's 128-bit
+//	                      fingerprint, NULL where k<i> is NULL
+//	kx          VARCHAR   canonical record id (remote_id of results, operation_id
+//	                      of operations), where the field is declared
+//	hx          UBIGINT   first half of its fingerprint
+//	c<i>                  comparable value of Job.Compare[i], only where it is not
+//	                      f_<field> itself: normalised text, mapped text, rounded
+//	                      decimal, sortable version, fingerprint
+//	p1, p2      UBIGINT   128-bit fingerprint over all compared values; equal on
+//	                      both sides only if every compared field is plainly equal.
+//	                      Unreadable, ambiguous and unexpected values give a value
+//	                      that the other side never has
+//	w1, w2      UBIGINT   128-bit fingerprint of the whole record as found: every
+//	                      source column that is not a transport column, by name (V4)
+//
+// Fingerprints are the first 16 bytes of SHA-256 (FIPS 180-4) over an
+// unambiguous encoding; the first half routes joins, both halves together decide
+// equality of what is plainly correct.
+type Layout struct {
+	Side    rules.Side
+	Columns []Column
+	spec    *rules.SideSpec
+	job     *rules.Job
+}
+
+// NewLayout derives the layout of one side from the job.
+func NewLayout(job *rules.Job, side rules.Side) *Layout {
+	spec := job.Spec(side)
+	l := &Layout{Side: side, spec: spec, job: job}
+	l.add("rec", ColBigint)
+	for _, f := range spec.Fields {
+		l.add("f_"+f.Name, FieldColumnType(f))
+		if f.Type != rules.Text {
+			l.add("raw_"+f.Name, ColText)
+		}
+		if f.Type == rules.Timestamp {
+			l.add("late_"+f.Name, ColBigint)
+		}
+	}
+	l.add("bad", ColHash)
+	l.add("amb", ColHash)
+	if l.HasStatus() {
+		l.add("st", ColText)
+	}
+	for i, p := range job.Match {
+		l.add(fmt.Sprintf("k%d", i), ColText)
+		if p.Identity {
+			l.add(fmt.Sprintf("h%d", i), ColHash)
+			l.add(fmt.Sprintf("g%d", i), ColHash)
+		}
+	}
+	if l.RecordID() != "" {
+		l.add("kx", ColText)
+		l.add("hx", ColHash)
+	}
+	for i := range job.Compare {
+		if t, own := l.compareColumn(i); own {
+			l.add(fmt.Sprintf("c%d", i), t)
+		}
+	}
+	for _, n := range []string{"p1", "p2", "w1", "w2"} {
+		l.add(n, ColHash)
+	}
+	return l
+}
+
+func (l *Layout) add(name string, t ColumnType) {
+	l.Columns = append(l.Columns, Column{Name: name, Type: t})
+}
+
+// FieldColumnType is the physical type of a product field.
+func FieldColumnType(f rules.Field) ColumnType {
+	switch f.Type {
+	case rules.Decimal:
+		if f.Scale >= 0 {
+			return ColumnType(fmt.Sprintf("DECIMAL(28,%d)", f.Scale))
+		}
+		return ColText
+	case rules.Integer:
+		return ColInteger
+	case rules.Boolean:
+		return ColBoolean
+	case rules.Date:
+		return ColDate
+	case rules.Timestamp:
+		return ColBigint
+	default:
+		return ColText
+	}
+}
+
+// HasStatus tells whether the side has a mapped status (column st).
+func (l *Layout) HasStatus() bool {
+	f := l.spec.Field("status")
+	return l.Side == rules.Results && f != nil && f.Map != nil
+}
+
+// RecordID is the product field that identifies records among themselves
+// (V4, V5): remote_id of results, operation_id of operations; "" where it is
+// not declared.
+func (l *Layout) RecordID() string {
+	name := "operation_id"
+	if l.Side == rules.Results {
+		name = "remote_id"
+	}
+	if l.spec.Field(name) != nil {
+		return name
+	}
+	return ""
+}
+
+// CompareColumn is the staged column that holds the comparable value of
+// Job.Compare[i] on this side; "" for a status comparison on the operations
+// side, which has none, and st on the results side.
+func (l *Layout) CompareColumn(i int) string {
+	c := l.job.Compare[i]
+	if c.As == rules.AsStatus {
+		if l.Side == rules.Operations {
+			return ""
+		}
+		return "st"
+	}
+	if _, own := l.compareColumn(i); own {
+		return fmt.Sprintf("c%d", i)
+	}
+	return "f_" + l.compareField(c)
+}
+
+func (l *Layout) compareField(c rules.Compare) string {
+	if l.Side == rules.Operations {
+		return c.Operations
+	}
+	return c.Results
+}
+
+// compareColumn tells the type of the comparable value and whether it has a
+// column of its own.
+func (l *Layout) compareColumn(i int) (ColumnType, bool) {
+	c := l.job.Compare[i]
+	f := l.spec.Field(l.compareField(c))
+	switch c.As {
+	case rules.AsStatus:
+		return ColText, false
+	case rules.AsFingerprint:
+		return ColText, true
+	case rules.AsMapped:
+		return ColText, l.Side == rules.Results || len(c.Normalise) > 0 || (f != nil && len(f.Normalise) > 0)
+	case rules.AsText, rules.AsCurrency:
+		return ColText, len(c.Normalise) > 0 || (f != nil && len(f.Normalise) > 0)
+	case rules.AsDecimal:
+		if c.Round != nil {
+			return ColText, true // canonical decimal text
+		}
+	case rules.AsVersion:
+		if c.Scheme == rules.VersionSemantic {
+			return ColText, true // text whose byte order is the order of SemVer 2.0.0 §11
+		}
+	}
+	if f == nil {
+		return ColText, false
+	}
+	return FieldColumnType(*f), false
+}

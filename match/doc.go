@@ -1,0 +1,33 @@
+// Package match runs the key cascade (verdicts.md A, B, D, E) as set-based SQL
+// over the staged columns.
+//
+// # The idea
+//
+// A pair is *plain* when both rows carry each other's only identity key, agree on
+// every identity key that both carry, on every compared field, and nothing else
+// touches any of their keys. Plain pairs are nearly all rows of a good night and
+// are decided by fingerprints in one join. All other rows are the *residual*, and
+// only they go through the rules one by one:
+//
+//  1. repeated keys (both sides) are set apart before any join;
+//  2. one FULL JOIN on the first identity key's fingerprint; whatever is not a
+//     plain pair is residual;
+//  3. closure: plain pairs that share an identity key with a residual row become
+//     residual with both members, so that a rule that looks at "any row that
+//     carries this key" sees it;
+//  4. the residual rows are fetched with all their columns, and sections B, C
+//     (results), D and E of verdicts.md run on them.
+//
+// # Relations in the scratch database afterwards
+//
+//	operations, results     views: rid BIGINT = file_no<<40 + rec, file_no INTEGER,
+//	                        and the columns of extract.Layout, over the staged files
+//	res_o, res_r            residual rows: rid and all columns of the view
+//	links                   o_rid, r_rid, pass INTEGER (index of Job.Match), settled BOOLEAN;
+//	                        residual links only; several effects are several rows
+//	marks_o, marks_r        rid, class, reason, fields VARCHAR, pass INTEGER, set_id BIGINT:
+//	                        what matching alone decides (duplicates, ambiguous keys,
+//	                        result scope rules); set_id groups the rows of one unresolved set
+//
+// Rows of res_o and res_r without a link and without a mark are free.
+package match

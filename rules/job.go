@@ -1,0 +1,525 @@
+package rules
+
+import (
+	"time"
+)
+
+// Side names one of the two sides of a job. The names are used everywhere:
+// code, columns, messages, documents.
+type Side string
+
+// The two sides.
+const (
+	Operations Side = "operations" // what we intended
+	Results    Side = "results"    // what the provider says happened
+)
+
+// Sides in their fixed order.
+var Sides = [2]Side{Operations, Results}
+
+// Other returns the opposite side.
+func (s Side) Other() Side {
+	if s == Operations {
+		return Results
+	}
+	return Operations
+}
+
+// Job is the validated, immutable description of one reconciliation job. Load
+// makes it; nothing changes it afterwards. Times that depend on the business
+// date are templates until Bind.
+type Job struct {
+	Version      int
+	Name         string
+	Zone         *time.Location // the business calendar
+	AsOf         Template       // reference time; default: the end of the business date in Zone
+	ClockSkew    time.Duration  // default 5 minutes
+	Period       *Period        // nil: everything is in the period
+	Mode         Mode
+	Operations   SideSpec
+	Results      SideSpec
+	Match        []Pass
+	Compare      []Compare
+	Scope        []ScopeRule
+	Types        map[string]TypePolicy // by operation type; "*" holds the defaults, already merged into the others
+	States       States
+	Limits       Limits
+	Gates        []Gate
+	Unattributed Unattributed
+	Redact       Redact
+	Outputs      Outputs
+	MayBeEmpty   bool // a vacuous run (V38) is allowed
+
+	File   string // path as given to Load
+	Source []byte // the text that was read
+}
+
+// Mode of a run.
+type Mode string
+
+// Modes: observe computes everything and marks each queue item observe_only.
+const (
+	Enforce Mode = "enforce"
+	Observe Mode = "observe"
+)
+
+// Period says which rows this run totals (V8). Half-open, decided by the
+// operation where there is one.
+type Period struct {
+	By     string // product field of type timestamp or date, on both sides
+	From   Template
+	Until  Template
+	Reason string // default "out_of_period"
+}
+
+// SideSpec is one side: its sources and the product fields they give.
+type SideSpec struct {
+	Side             Side
+	Sources          []Source
+	Fields           []Field  // in the declared order; the union over sources, see Source.Fields
+	TransportColumns []string // source columns that are no part of the record (V4)
+	Survivor         *Survivor
+	KeepEffect       *KeepEffect
+}
+
+// Field returns the declared field of that name, or nil.
+func (s *SideSpec) Field(name string) *Field {
+	for i := range s.Fields {
+		if s.Fields[i].Name == name {
+			return &s.Fields[i]
+		}
+	}
+	return nil
+}
+
+// FieldIndex returns the position of the field in Fields, or -1. The position
+// is also its bit in the masks of unreadable and ambiguous values.
+func (s *SideSpec) FieldIndex(name string) int {
+	for i := range s.Fields {
+		if s.Fields[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Source is one place that evidence comes from.
+type Source struct {
+	Name           string
+	Path           Template // may be a glob only where it holds a pattern character and Literal is false
+	Literal        bool     // `path: {exact: …}`: no pattern is expanded
+	Dates          *DateRange
+	Need           Need
+	OnReject       OnReject
+	Format         Format // csv, tsv, ndjson, json, parquet; never guessed: declared or from the file name's ending
+	Compression    Compression
+	CSV            CSV
+	JSON           JSON
+	Coverage       Coverage
+	Fields         []Field // fields of SideSpec as this source gives them (same names and order; overridden columns)
+	MinimumRecords int64
+	Controls       *Controls
+	Pages          *Pages
+	StatedDistinct map[string]int64 // stated_total: {distinct_keys: n}
+}
+
+// DateRange gives one path for each day, both included ({file_date}).
+type DateRange struct{ From, Until Template }
+
+// Need says what happens when a source is missing or bad (V35).
+type Need string
+
+// Needs.
+const (
+	Required Need = "required" // default
+	Optional Need = "optional"
+	LateOK   Need = "late-ok"
+)
+
+// OnReject says what a record that cannot be cut into its fields does (V36).
+type OnReject string
+
+// Reject policies.
+const (
+	RejectFail OnReject = "fail" // default
+	RejectKeep OnReject = "keep"
+)
+
+// Format of a source.
+type Format string
+
+// Formats.
+const (
+	FormatCSV     Format = "csv"
+	FormatNDJSON  Format = "ndjson"
+	FormatJSON    Format = "json"
+	FormatParquet Format = "parquet"
+)
+
+// Compression of a source.
+type Compression string
+
+// Compressions; auto follows the file name's ending (.gz, .zst), never the content.
+const (
+	CompressionAuto Compression = ""
+	CompressionNone Compression = "none"
+	CompressionGzip Compression = "gzip"
+	CompressionZstd Compression = "zstd"
+)
+
+// CSV is a declared dialect (RFC 4180 with deviations named here).
+type CSV struct {
+	Delimiter   rune   // default ','
+	Quote       rune   // default '"'; 0: no quoting
+	Encoding    string // utf-8 (default), utf-16, utf-16le, utf-16be, latin-1, windows-1252; a byte order mark is accepted where it fits the declaration
+	Header      HeaderRule
+	Columns     []string // names in order where Header is none
+	HeaderNames string   // exact (default), trim, ignore_case
+	Decimal     byte     // default '.'; default for the source's decimal fields
+	Group       byte     // 0: none
+	Rows        *RowKinds
+	EndsBefore  string // first field of the line before which the records end; "" none. An error if it never comes
+	SkipLines   string // prefix of lines that are no records; "" none
+	EmptyText   string // is_null (default) or quoted_is_text
+	NullWords   []string
+}
+
+// HeaderRule: first_line, none, or the first line whose first field is FirstField.
+type HeaderRule struct {
+	None       bool
+	FirstField string
+}
+
+// RowKinds tells records by the text of one field (V37, control records).
+type RowKinds struct {
+	Field   int    // counted from 1
+	Header  string // "" none
+	Record  string // "" : whatever is neither header nor trailer
+	Trailer string // exactly one, after the last record, where declared
+}
+
+// JSON says where the records are in a JSON document; for ndjson Path is empty.
+type JSON struct {
+	Path string // dotted path of the array of records, "" for the top
+}
+
+// Controls are totals that the file states about itself. Exactly one of the
+// positions is set for each: a field of the trailer, or a field of the
+// ends_before line.
+type Controls struct {
+	CountField int // field (from 1) of the trailer or total line; 0 none
+	Sums       []ControlSum
+	In         string // "trailer" or "total_line"
+}
+
+// ControlSum is a stated sum of one product field (over all records read).
+type ControlSum struct {
+	Field    string
+	Position int // field (from 1) of the trailer or total line
+}
+
+// Pages: the column with the page of a snapshot; a key that occurs on two pages
+// withdraws the coverage of the source (V26).
+type Pages struct {
+	Column    string
+	OnOverlap string // withdraw
+}
+
+// Coverage is what a source can prove (V26).
+type Coverage struct {
+	Complete bool // covers everything: `coverage: complete`
+	Declared bool // false: no coverage block; then as Complete for jobs without windows, see docs
+	Proves   Proves
+	Types    []string // operation types it should know; empty: all
+	Account  string   // sources of one account continue each other; default: one account per side
+	Knows    *Expr    // which operations the account should know; nil: all
+	From     Template // instants in the job's zone; half-open
+	Until    Template
+	Lag      time.Duration
+}
+
+// Proves is what the silence of a source means.
+type Proves string
+
+// What silence proves.
+const (
+	FullLifecycle Proves = "full-lifecycle" // default
+	SettledOnly   Proves = "settled-only"
+	FailuresOnly  Proves = "failures-only"
+	PresenceOnly  Proves = "presence-only"
+)
+
+// FieldType is the declared type of a product field.
+type FieldType string
+
+// Field types. Everything is text unless declared.
+const (
+	Text      FieldType = "text"
+	Decimal   FieldType = "decimal"
+	Integer   FieldType = "integer"
+	Boolean   FieldType = "boolean"
+	Date      FieldType = "date"
+	Timestamp FieldType = "timestamp" // an instant
+	Currency  FieldType = "currency"  // upper-cased ISO 4217 letters; the raw text stays
+)
+
+// Field is a product field: how to get it from a column of the source.
+type Field struct {
+	Name      string
+	Column    string // source column, bound by name
+	Position  int    // `column: 3`: by position from 1; 0 by name
+	Type      FieldType
+	Normalise []Normalise // keys and comparisons of this field
+	// decimals
+	Scale        int  // -1: any number of decimals; more decimals than declared are unreadable
+	DecimalMark  byte // 0: the source's
+	GroupMark    byte
+	Notation     []string // further spellings of the sign: parentheses, trailing_minus
+	SignFrom     *SignFrom
+	MinorUnitsOf string // product field that holds the currency; the number is in its minor units (ISO 4217)
+	// dates and timestamps
+	Layouts []string       // Go layouts; empty: ISO 8601 / RFC 3339 forms
+	Zone    *time.Location // for texts without an offset; nil: such a text is unreadable
+	// status
+	Map map[string]Status // nil: not a mapped status
+	// placeholders that mean empty for this field when it is used as a key (V2)
+	Placeholders []string
+}
+
+// SignFrom: the sign comes from another column's mark.
+type SignFrom struct {
+	Column   string
+	Positive []string
+	Negative []string
+}
+
+// Normalise is one declared step, applied in order to both sides for matching
+// and comparing only; outputs keep the text as found.
+type Normalise string
+
+// Normalisation steps.
+const (
+	NormTrim            Normalise = "trim"              // outer blanks and tabs
+	NormTrimUnicode     Normalise = "trim_unicode"      // outer Unicode white space
+	NormRemoveZeroWidth Normalise = "remove_zero_width" // U+200B..U+200D, U+2060, U+FEFF
+	NormNFC             Normalise = "nfc"
+	NormIgnoreCase      Normalise = "ignore_case" // Unicode simple case folding
+	NormLineEnds        Normalise = "line_ends"   // CRLF and CR to LF
+	NormUUID            Normalise = "uuid"        // case, braces and hyphens do not matter; not a UUID: the text itself
+)
+
+// A step `strip_prefix:XYZ` is written {strip_prefix: XYZ} in the job file and kept as "strip_prefix:XYZ".
+
+// Status is the canonical outcome of a result (V19).
+type Status string
+
+// Canonical statuses.
+const (
+	Succeeded Status = "succeeded"
+	Pending   Status = "pending"
+	Failed    Status = "failed" // finally
+	Unknown   Status = "unknown"
+	Reversed  Status = "reversed"
+	Refunded  Status = "refunded"
+	Unmapped  Status = "unmapped" // not in the map; never declared
+)
+
+// Survivor says which of several records of one record id stands (V5).
+type Survivor struct {
+	By     string // remote_id, or the identity field where there is none
+	Latest string // product field; the greatest value stands, a tie is not resolved
+}
+
+// KeepEffect names the good one of several effects (V10).
+type KeepEffect struct {
+	Earliest string   // product field of the results; or
+	Agrees   []string // compared fields that must agree with the operation
+}
+
+// Pass is one attempt of the ordered key cascade.
+type Pass struct {
+	Name     string
+	On       []KeyPart
+	Identity bool
+	Within   []Within // business passes only
+	Suggest  bool     // links nothing (V15)
+	Group    *Group   // nil unless a group pass (V16)
+}
+
+// KeyPart pairs a product field of each side.
+type KeyPart struct {
+	Operations string // product field of the operations
+	Results    string // product field of the results
+	Nullable   bool   // an empty part is a value of its own
+}
+
+// Within: two rows are candidates only if the field differs by at most Max.
+// Both sides must be timestamps, or both dates (Max in whole days).
+type Within struct {
+	Field string
+	Max   time.Duration
+}
+
+// Group is a declared many-to-one pass (V16).
+type Group struct {
+	Sum   string   // decimal field, on both sides
+	Same  []string // fields equal inside the group and with the result
+	Count string   // field of the results that states the number of members; "" none
+}
+
+// Compare is one compared field.
+type Compare struct {
+	Name        string // in reports; the field's name
+	Operations  string // product field; "" where only the results have it (status with expect)
+	Results     string
+	As          Comparator
+	Absolute    string // decimal text, or for timestamps a duration in microseconds as decimal text; "" none
+	Relative    string // share of the larger absolute value, decimal text; "" none
+	Round       *Round
+	Normalise   []Normalise
+	Map         map[string]string // results text → operations text, for AsMapped
+	Expect      Status            // for AsStatus
+	Scheme      VersionScheme     // for AsVersion
+	Fields      []string          // for AsFingerprint: product fields on both sides
+	OnlyIfEqual string            // compared only when the named compared field is equal
+}
+
+// Comparator names how two values are compared; match/compare has one file each.
+type Comparator string
+
+// Comparators.
+const (
+	AsText        Comparator = "text"
+	AsDecimal     Comparator = "decimal"
+	AsInteger     Comparator = "integer"
+	AsBoolean     Comparator = "boolean"
+	AsDate        Comparator = "date"
+	AsInstant     Comparator = "instant"
+	AsCurrency    Comparator = "currency"
+	AsMapped      Comparator = "mapped"
+	AsStatus      Comparator = "status"
+	AsVersion     Comparator = "version"
+	AsFingerprint Comparator = "fingerprint"
+)
+
+// VersionScheme orders versions.
+type VersionScheme string
+
+// Version schemes. Opaque ones have no order: they are equal or differ.
+const (
+	VersionInteger   VersionScheme = "integer"
+	VersionSemantic  VersionScheme = "semantic"
+	VersionTimestamp VersionScheme = "timestamp"
+	VersionOpaque    VersionScheme = "opaque"
+)
+
+// Round both sides before they are compared.
+type Round struct {
+	Places int
+	Halves string // away_from_zero, to_even
+}
+
+// ScopeRule makes rows not_applicable by a documented rule (V7).
+type ScopeRule struct {
+	Name   string
+	Side   Side
+	When   *Expr
+	Reason string
+}
+
+// TypePolicy is what the job says about one type of operation.
+type TypePolicy struct {
+	Type           string
+	HasWindow      bool
+	Expected       time.Duration // since the last attempt
+	Deadline       time.Duration // since creation
+	EffectIs       string        // "" or "settlement": settled-only sources prove its absence
+	Idempotent     bool
+	KeyTTL         time.Duration // 0: not declared
+	MaxAttempts    int           // 0: not declared
+	MaxDuration    time.Duration // 0: not declared
+	Backoff        Backoff
+	Retryable      []string // raw provider statuses whose refusal may be retried
+	Risk           string   // none, customer-visible, financial
+	CompensateWith string
+	Approvals      *Approvals
+	Owner          string
+	ReplyBy        time.Duration
+	OncePer        []string
+	ExportAge      time.Duration // 0: not declared
+	ProofValid     time.Duration // 0: not declared
+	Describe       Describe
+}
+
+// Backoff of the retry schedule.
+type Backoff struct {
+	Initial, Max time.Duration
+	Factor       float64
+	Jitter       float64 // share, 0 to 1
+}
+
+// Approvals needed from an amount on, by currency.
+type Approvals struct {
+	Over      map[string]string // currency → decimal text
+	Approvers int
+}
+
+// Describe is what an effect is, in words, for explain, items and report.
+type Describe struct{ Effect, Truth, ClosesWhen string }
+
+// States is the local state machine: which states are final, and which
+// transitions are legal.
+type States struct {
+	Declared bool // false: the default set
+	All      []string
+	Final    []string
+	// Transitions[target] lists the states that may move there.
+	Transitions map[string][]string
+	// Targets of the proposals: confirm → confirmed, requeue → retry_scheduled, close → not_applicable, compensate → compensated.
+}
+
+// Limits of a run.
+type Limits struct {
+	BlastRadius map[string]BlastLimit // by proposal
+	RetryRows   int64                 // retry_budget, 0 none
+	RetryPer    time.Duration
+}
+
+// BlastLimit withholds the acting queues when exceeded.
+type BlastLimit struct {
+	Rows   int64             // 0 none
+	Share  float64           // of the operations in the period; 0 none
+	Amount map[string]string // currency → decimal text
+}
+
+// Gate fails the run (exit 3) when its expression is true.
+type Gate struct {
+	Name     string
+	FailWhen string
+	// Parsed form: left is a metric such as share(divergent), count(absent), oldest(review), rejects; "" Kind for the gate "no differences".
+	Func  string  // share, count, oldest, rejects, differences
+	Arg   string  // class, proposal, or "class/reason"
+	Op    string  // >, >=
+	Value float64 // share as a fraction, count, or seconds
+}
+
+// Unattributed narrows V27.
+type Unattributed struct {
+	Within      time.Duration // 0: not narrowed
+	Contradicts []string      // further fields, such as amount
+}
+
+// Redact: how declared personal fields appear in outputs.
+type Redact struct {
+	KeyFile string
+	KeyEnv  string
+	Fields  map[string]string // product field → token, mask, drop
+}
+
+// Outputs of a run.
+type Outputs struct {
+	Dir           string
+	Formats       []string // parquet, ndjson, html, xlsx, json, md, prom
+	Rows          string   // narrow (default) or wide
+	ConfirmNDJSON bool
+}
