@@ -1,0 +1,146 @@
+// Package arch keeps the shape of the program: who may import whom.
+package arch
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/recon-batch/recon-batch/"
+
+// layers lists the stages from the ground up. A package imports packages of
+// lower layers only; the longest prefix that fits a path decides its layer.
+var layers = map[string]int{
+	"internal/fail":      0, // errors with their exit status
+	"rules":              1,
+	"internal/duck":      1,
+	"extract":            2,
+	"match/compare":      3,
+	"match/naive":        4, // the oracle; see apart
+	"match":              4,
+	"classify":           5,
+	"report":             6,
+	"internal/pipeline":  7,
+	"cmd/recon-batch":    8,
+	"fixtures":           1, // test data: only tests and developer tools import it
+	"cmd/recon-fixtures": 8,
+	"bench":              8,
+	"scripts":            8,
+	"internal/arch":      8,
+	"examples":           8,
+	"docs":               8,
+}
+
+// apart lists what must not be imported although the layers would allow it.
+var apart = []struct{ from, to, why string }{
+	{"rules", "internal/duck", "a job file is read without an engine"},
+	{"internal/duck", "rules", "the engine knows no job"},
+	{"match/naive", "match", "the oracle must not share code with the engine that it checks"},
+	{"match/naive", "internal/duck", "the oracle runs no SQL"},
+	{"match", "match/naive", "the engine must not share code with its oracle"},
+	{"classify", "match/naive", "the engine must not share code with its oracle"},
+}
+
+// homes of outside libraries that have one place only.
+var homes = map[string]string{
+	"github.com/duckdb/duckdb-go/v2": "internal/duck",
+	"github.com/urfave/cli/v2":       "cmd/recon-batch",
+	"go.yaml.in/yaml/v4":             "rules",
+	"github.com/xuri/excelize/v2":    "report",
+}
+
+// layerOf returns the layer of a package of ours, and the entry that named it.
+func layerOf(pkg string) (layer int, entry string, ok bool) {
+	for name, l := range layers {
+		if (pkg == name || strings.HasPrefix(pkg, name+"/")) && len(name) > len(entry) {
+			layer, entry, ok = l, name, true
+		}
+	}
+	return layer, entry, ok
+}
+
+// broken returns what is wrong with one import, or "".
+func broken(from, to string) string {
+	for lib, home := range homes {
+		if (to == lib || strings.HasPrefix(to, lib+"/")) && from != home && !strings.HasPrefix(from, home+"/") {
+			return "only " + home + " imports " + lib
+		}
+	}
+	ours, ok := strings.CutPrefix(to, module)
+	if !ok {
+		return ""
+	}
+	fl, fe, ok := layerOf(from)
+	if !ok {
+		return "the package has no layer in internal/arch"
+	}
+	tl, te, ok := layerOf(ours)
+	switch {
+	case !ok:
+		return "the imported package has no layer in internal/arch"
+	case te == "fixtures" && fe != "fixtures" && fe != "cmd/recon-fixtures" && fe != "bench":
+		return "test data has no place in the product"
+	case fe != te && tl >= fl && te != "internal/duck":
+		return "imports run one way: rules, internal/duck, extract, match, classify, report, internal/pipeline, cmd"
+	case te == "internal/duck" && fl < 1:
+		return "internal/fail imports none of ours"
+	}
+	for _, a := range apart {
+		if fe == a.from && te == a.to {
+			return a.why
+		}
+	}
+	return ""
+}
+
+func TestImportsRunOneWay(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	seen := 0
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		from := strings.TrimPrefix(f[0], module)
+		for _, to := range f[1:] {
+			if why := broken(from, to); why != "" {
+				t.Errorf("%s imports %s: %s", from, strings.TrimPrefix(to, module), why)
+			}
+		}
+		seen++
+	}
+	if seen < 8 {
+		t.Errorf("go list named %d packages: the rules were not really tested", seen)
+	}
+}
+
+// TestRulesBite shows that each rule refuses what it is there for.
+func TestRulesBite(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		bad      bool
+	}{
+		{"extract", module + "rules", false},
+		{"extract", module + "match", true},
+		{"report", module + "internal/pipeline", true},
+		{"internal/pipeline", module + "report", false},
+		{"match/naive", module + "match", true},
+		{"match/naive", module + "match/compare", false},
+		{"match", module + "match/naive", true},
+		{"rules", module + "internal/duck", true},
+		{"classify", module + "internal/duck", false},
+		{"internal/fail", module + "rules", true},
+		{"report", module + "fixtures/world", true},
+		{"cmd/recon-fixtures", module + "fixtures/world", false},
+		{"report", "github.com/duckdb/duckdb-go/v2", true},
+		{"internal/duck", "github.com/duckdb/duckdb-go/v2", false},
+		{"internal/pipeline", "github.com/urfave/cli/v2", true},
+		{"report", "go.yaml.in/yaml/v4", true},
+		{"nowhere", module + "rules", true},
+	} {
+		if why := broken(c.from, c.to); (why != "") != c.bad {
+			t.Errorf("%s imports %s: %q", c.from, c.to, why)
+		}
+	}
+}
