@@ -1,0 +1,312 @@
+package naive
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// Section H: what is proposed for an operation, and what refuses it.
+
+// propose is V32, with V30 and V31 for the two queues that move money.
+func (w *world) propose(o *row) Proposal {
+	v := o.decided
+	switch v.Class {
+	case Correct:
+		if !w.hasState() || w.final(o) {
+			return Proposal{Queue: None}
+		}
+		return w.unless(Confirm, w.illegal(o, "confirmed"))
+	case Absent:
+		return w.unless(Requeue, w.requeueChecks(o))
+	case Divergent:
+		if v.Reason == duplicateEffect {
+			return w.unless(Compensate, w.compensateChecks(o))
+		}
+	case NotApplicable:
+		// the period is no scope rule, and asks for nothing
+		if _, documented := w.outOfScope(o); !documented || w.isOutOfPeriod(o) || !w.hasState() || w.final(o) {
+			return Proposal{Queue: None}
+		}
+		return w.unless(Close, w.illegal(o, "not_applicable"))
+	case NotDue:
+		return Proposal{Queue: None}
+	case Duplicate:
+		if !o.stands() {
+			return Proposal{Queue: None}
+		}
+	}
+	return Proposal{Queue: Review}
+}
+
+func (w *world) unless(q Queue, refused []string) Proposal {
+	if len(refused) > 0 {
+		return Proposal{Queue: Review, Refused: refused}
+	}
+	return Proposal{Queue: q}
+}
+
+func (w *world) isOutOfPeriod(o *row) bool {
+	return w.job.Period != nil && o.is(NotApplicable, w.job.Period.Reason) && w.outside(o)
+}
+
+func (w *world) hasState() bool { return w.job.Operations.Field("state") != nil }
+
+func (w *world) final(o *row) bool {
+	s, ok := o.field("state").(string)
+	return ok && (s == "confirmed" || slices.Contains(w.job.States.Final, s))
+}
+
+// illegal refuses a move to the target from an unknown state or one that does
+// not lead there.
+func (w *world) illegal(o *row, target string) []string {
+	s, ok := o.field("state").(string)
+	if ok && slices.Contains(w.job.States.All, s) && slices.Contains(w.job.States.Transitions[target], s) {
+		return nil
+	}
+	return []string{"state"}
+}
+
+// requeueChecks lists every check of V30 that refuses the requeue.
+func (w *world) requeueChecks(o *row) []string {
+	p := w.policy(o)
+	var out []string
+	refuse := func(code string, when bool) {
+		if when {
+			out = append(out, code)
+		}
+	}
+	_, hasKey := w.idempotencyKey(o)
+	refuse("not_idempotent", !p.Idempotent)
+	refuse("no_key", p.Idempotent && !hasKey)
+	refuse("key_lifetime", p.Idempotent && hasKey && !w.keyLives(o, p))
+	refuse("key_shared", w.keyShared(o))
+	refuse("attempts", p.MaxAttempts > 0 && w.attempts(o).Cmp(big.NewRat(int64(p.MaxAttempts), 1)) >= 0)
+	refuse("duration", p.MaxDuration > 0 && !w.before(o, "first_failed_at", p.MaxDuration.Microseconds(), p, true))
+	refuse("error_class", !w.retryable(o, p))
+	_, lease, leased := w.span(o, "lease_until")
+	refuse("lease", leased && lease > w.asOf())
+	refuse("newer_version", w.overtaken(o))
+	refuse("sibling_effect", w.siblingEffect(o, p))
+	refuse("no_identity", !w.recognisable(o))
+	refuse("stale_export", w.staleExport(p))
+	return append(out, w.illegal(o, "retry_scheduled")...)
+}
+
+// idempotencyKey is the canonical key, from the pass that uses it where there is
+// one.
+func (w *world) idempotencyKey(o *row) (string, bool) {
+	for i, p := range w.job.Match {
+		if len(p.On) == 1 && p.On[0].Operations == "idempotency_key" {
+			return o.key(i)
+		}
+	}
+	return o.text("f_idempotency_key")
+}
+
+// keyLives tells whether the next attempt comes before the provider forgets the
+// key, counted from its first use. An undeclared lifetime proves nothing.
+func (w *world) keyLives(o *row, p rules.TypePolicy) bool {
+	if p.KeyTTL == 0 {
+		return false
+	}
+	first := "first_attempt_at"
+	if o.field(first) == nil {
+		first = "created_at"
+	}
+	return w.before(o, first, p.KeyTTL.Microseconds(), p, false)
+}
+
+// before tells whether even the latest next attempt (the reference time and the
+// longest step of the schedule, jitter included) lies before field + length.
+// missing is the answer where the operation has no such time.
+func (w *world) before(o *row, field string, length int64, p rules.TypePolicy, missing bool) bool {
+	start, _, ok := w.span(o, field)
+	if !ok {
+		return missing
+	}
+	step := float64(p.Backoff.Max.Microseconds()) * (1 + p.Backoff.Jitter)
+	return w.asOf()+int64(step) < start+length
+}
+
+// keyShared tells whether another operation carries the idempotency key; a
+// record that another one stands for is none.
+func (w *world) keyShared(o *row) bool {
+	key, ok := w.idempotencyKey(o)
+	if !ok {
+		return false
+	}
+	for _, x := range w.o {
+		if k, ok := w.idempotencyKey(x); ok && k == key && x != o && x.stands() {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *world) attempts(o *row) *big.Rat {
+	n := new(big.Rat)
+	if v := o.field("attempts"); v != nil {
+		n.SetString(plain(v))
+	}
+	return n
+}
+
+// retryable looks at the error of our side, and for an operation that failed at
+// the provider at every refusal: each must be one that the job maps as retryable.
+func (w *world) retryable(o *row, p rules.TypePolicy) bool {
+	if e, ok := o.field("error_class").(string); ok && e != "transient" && e != "none" {
+		return false
+	}
+	if !o.is(Absent, failedAtProvider) {
+		return true
+	}
+	for _, l := range o.links {
+		refusal, _ := l.r.text("f_status")
+		if !slices.Contains(p.Retryable, refusal) {
+			return false
+		}
+	}
+	return true
+}
+
+// overtaken tells whether the operations hold a newer version of the same entity
+// and type.
+func (w *world) overtaken(o *row) bool {
+	version, entity := o.field("version"), o.field("entity")
+	if version == nil || entity == nil {
+		return false
+	}
+	for _, x := range w.o {
+		v := x.field("version")
+		if v != nil && x.field("entity") == entity && x.field("type") == o.field("type") && order(v, version) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// siblingEffect tells whether another operation of the same type that agrees in
+// all fields of `once_per` has an effect or is undecided. Null equals null.
+func (w *world) siblingEffect(o *row, p rules.TypePolicy) bool {
+	if len(p.OncePer) == 0 {
+		return false
+	}
+	for _, x := range w.o {
+		if x == o || !x.stands() || x.field("type") != o.field("type") || !sameIn(x, o, p.OncePer) {
+			continue
+		}
+		effects, _ := w.split(x)
+		undecided := x.decided.Class == AmbiguousC || x.decided.Class == NotDue || x.is(Duplicate, conflictingCopies)
+		if len(effects) > 0 || undecided {
+			return true
+		}
+	}
+	return false
+}
+
+func sameIn(a, b *row, fields []string) bool {
+	for _, f := range fields {
+		x, y := a.field(f), b.field(f)
+		if x == nil || y == nil {
+			if x != y {
+				return false
+			}
+			continue
+		}
+		if contradicts(x, y) {
+			return false
+		}
+	}
+	return true
+}
+
+// recognisable tells whether the operation has an identity key that results of
+// an account which should know it carry at all: without one, nobody would see
+// that a second attempt succeeded.
+func (w *world) recognisable(o *row) bool {
+	accounts := w.knowing(o)
+	for _, i := range w.identityKeys(o) {
+		for _, r := range w.r {
+			if _, ok := r.key(i); ok && (w.in.ResultSources == nil || slices.Contains(accounts, w.account(r))) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// staleExport tells whether the export of the operations ends too long before
+// the reference time. One that covers everything is as old as the run.
+func (w *world) staleExport(p rules.TypePolicy) bool {
+	if p.ExportAge == 0 || coversAll(w.in.OperationsCoverage) {
+		return false
+	}
+	end := int64(0)
+	for _, i := range w.in.OperationsCoverage {
+		end = max(end, i.Until)
+	}
+	return w.asOf()-end > p.ExportAge.Microseconds()
+}
+
+// compensateChecks lists every check of V31 that keeps the surplus effects of an
+// operation from being taken back.
+func (w *world) compensateChecks(o *row) []string {
+	effects, _ := w.split(o)
+	var out []string
+	good := w.goodEffect(effects)
+	switch {
+	case good == nil:
+		out = append(out, "no_good_effect")
+	case !good.settled || !w.satisfies(good) || w.partial(o, effects):
+		out = append(out, "good_effect_differs")
+	}
+	for _, l := range effects {
+		if w.status(l.r) != rules.Succeeded {
+			out = append(out, "not_succeeded")
+			break
+		}
+	}
+	if slices.ContainsFunc(effects, func(l *link) bool { return l != good && !l.settled }) {
+		out = append(out, "not_settled")
+	}
+	if w.policy(o).CompensateWith == "" {
+		out = append(out, "no_business_operation")
+	}
+	return out
+}
+
+// satisfies tells whether an effect alone is what the operation asked for, in
+// amount, currency and version.
+func (w *world) satisfies(l *link) bool {
+	for _, name := range []string{"amount", "currency", "version"} {
+		if i := w.compared(name); i >= 0 {
+			if !w.compareField(l.o, l.r, i).Agrees() {
+				return false
+			}
+		} else if contradicts(l.o.field(name), l.r.field(name)) {
+			return false
+		}
+	}
+	return true
+}
+
+// partial tells whether the effects add up to no more than the operation.
+func (w *world) partial(o *row, effects []*link) bool {
+	asked := o.field("amount")
+	if asked == nil {
+		return false
+	}
+	sum := new(big.Rat)
+	for _, l := range effects {
+		v := l.r.field("amount")
+		if v == nil {
+			return false
+		}
+		x, _ := new(big.Rat).SetString(plain(v))
+		sum.Add(sum, x)
+	}
+	limit, _ := new(big.Rat).SetString(plain(asked))
+	return sum.Abs(sum).Cmp(limit.Abs(limit)) <= 0
+}
