@@ -67,7 +67,9 @@ type Reject struct {
 }
 
 // Interval is a time that one account's sources cover whole (V26). Half-open,
-// microseconds since the epoch. Files of one account are merged already.
+// microseconds since the epoch. Files of one account are merged already, and what
+// was withdrawn is taken out. An account that proves nothing has one interval with
+// From = Until = 0.
 type Interval struct {
 	Account     string
 	Source      string // comma separated names
@@ -77,7 +79,7 @@ type Interval struct {
 	Complete    bool // covers everything
 	From, Until int64
 	Lag         time.Duration
-	Withdrawn   []Gap // times for which the proof was withdrawn, with the reason
+	Withdrawn   []Gap // times without proof, with the reason: what lies between the intervals of the account, for reports
 }
 
 // Gap is a time that is not proved, and why.

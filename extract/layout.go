@@ -52,6 +52,8 @@ type Column struct {
 //	c<i>                  comparable value of Job.Compare[i], only where it is not
 //	                      f_<field> itself: normalised text, mapped text, rounded
 //	                      decimal, sortable version, fingerprint
+//	pg          VARCHAR   where a source of the side declares pages: the page of the
+//	            record as found, NULL in the other sources
 //	p1, p2      UBIGINT   128-bit fingerprint over all compared values; equal on
 //	                      both sides only if every compared field is plainly equal.
 //	                      Unreadable, ambiguous and unexpected values give a value
@@ -104,6 +106,9 @@ func NewLayout(job *rules.Job, side rules.Side) *Layout {
 			l.add(fmt.Sprintf("c%d", i), t)
 		}
 	}
+	if l.HasPages() {
+		l.add("pg", ColText)
+	}
 	for _, n := range []string{"p1", "p2", "w1", "w2"} {
 		l.add(n, ColHash)
 	}
@@ -139,6 +144,16 @@ func FieldColumnType(f rules.Field) ColumnType {
 func (l *Layout) HasStatus() bool {
 	f := l.spec.Field("status")
 	return l.Side == rules.Results && f != nil && f.Map != nil
+}
+
+// HasPages tells whether a source of the side declares pages (column pg).
+func (l *Layout) HasPages() bool {
+	for i := range l.spec.Sources {
+		if l.spec.Sources[i].Pages != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // RecordID is the product field that identifies records among themselves

@@ -1,0 +1,176 @@
+package extract
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// The ends of time for intervals without a beginning or an end, in microseconds.
+// They lie 146,000 years away and leave room to add a window without overflow.
+const (
+	beginningOfTime = -int64(1) << 62
+	endOfTime       = int64(1) << 62
+)
+
+// evidence is what one input of a source came to.
+type evidence struct {
+	source   *rules.Source
+	complete bool
+	from     *int64
+	until    *int64
+	proved   bool   // at least one file was staged whole
+	missing  string // why nothing is known of its time; "" where proved
+	spoiled  string // why its time is not proved, whatever other files say; "" none
+}
+
+// coverageGroup collects the inputs that continue each other: of one account, with
+// the same meaning of their silence.
+type coverageGroup struct {
+	Interval
+	sources  []string
+	complete bool
+	spans    []Gap // proved
+	missing  []Gap
+	spoiled  []Gap
+}
+
+// coverageOf merges what the inputs prove into intervals (V26). Every account has
+// at least one interval, an empty one where nothing is proved, since an account
+// that should know an operation and proves nothing is what stands against an
+// absence.
+func coverageOf(inputs []evidence) []Interval {
+	var groups []*coverageGroup
+	byKey := map[string]*coverageGroup{}
+	for _, e := range inputs {
+		c := e.source.Coverage
+		knows := ""
+		if c.Knows != nil {
+			knows = c.Knows.Text
+		}
+		types := slices.Sorted(slices.Values(c.Types))
+		key := fmt.Sprintf("%q %q %q %q %d", c.Account, c.Proves, types, knows, c.Lag)
+		g := byKey[key]
+		if g == nil {
+			g = &coverageGroup{Interval: Interval{
+				Account: c.Account, Proves: c.Proves, Types: c.Types, Knows: c.Knows, Lag: c.Lag,
+			}}
+			byKey[key] = g
+			groups = append(groups, g)
+		}
+		g.add(e)
+	}
+	var out []Interval
+	for _, g := range groups {
+		out = append(out, g.intervals()...)
+	}
+	return out
+}
+
+func (g *coverageGroup) add(e evidence) {
+	if !slices.Contains(g.sources, e.source.Name) {
+		g.sources = append(g.sources, e.source.Name)
+	}
+	span := Gap{From: beginningOfTime, Until: endOfTime}
+	switch {
+	case e.complete:
+	case e.from != nil && e.until != nil && *e.from < *e.until:
+		span.From, span.Until = *e.from, *e.until
+	default:
+		return // nothing declared: covers nothing
+	}
+	switch {
+	case e.spoiled != "":
+		span.Reason = e.spoiled
+		g.spoiled = append(g.spoiled, span)
+	case e.proved:
+		g.spans = append(g.spans, span)
+		g.complete = g.complete || e.complete
+	default:
+		span.Reason = e.missing
+		g.missing = append(g.missing, span)
+		if e.complete {
+			// A source that should be everything and is not there leaves no time proved.
+			g.spoiled = append(g.spoiled, span)
+		}
+	}
+}
+
+// intervals gives the proved times of the group, merged, without the spoiled ones.
+func (g *coverageGroup) intervals() []Interval {
+	proved := mergeSpans(g.spans)
+	var gaps []Gap
+	for _, m := range g.missing {
+		for _, rest := range subtract([]Gap{m}, proved) {
+			rest.Reason = m.Reason
+			gaps = append(gaps, rest)
+		}
+	}
+	for _, s := range g.spoiled {
+		proved = subtract(proved, []Gap{s})
+		if !slices.Contains(gaps, s) {
+			gaps = append(gaps, s)
+		}
+	}
+	slices.SortStableFunc(gaps, func(a, b Gap) int { return cmp.Compare(a.From, b.From) })
+	g.Source = strings.Join(g.sources, ", ")
+	g.Withdrawn = gaps
+	if len(proved) == 0 {
+		return []Interval{g.Interval}
+	}
+	out := make([]Interval, len(proved))
+	for i, p := range proved {
+		out[i] = g.Interval
+		out[i].From, out[i].Until = p.From, p.Until
+		out[i].Complete = p.From == beginningOfTime && p.Until == endOfTime
+	}
+	return out
+}
+
+// mergeSpans joins spans that touch or overlap, in order.
+func mergeSpans(spans []Gap) []Gap {
+	sorted := slices.SortedFunc(slices.Values(spans), func(a, b Gap) int { return cmp.Compare(a.From, b.From) })
+	var out []Gap
+	for _, s := range sorted {
+		if n := len(out); n > 0 && s.From <= out[n-1].Until {
+			out[n-1].Until = max(out[n-1].Until, s.Until)
+			continue
+		}
+		out = append(out, Gap{From: s.From, Until: s.Until})
+	}
+	return out
+}
+
+// subtract takes the times of b out of the spans of a.
+func subtract(a, b []Gap) []Gap {
+	for _, cut := range b {
+		var next []Gap
+		for _, s := range a {
+			if cut.Until <= s.From || s.Until <= cut.From {
+				next = append(next, s)
+				continue
+			}
+			if s.From < cut.From {
+				next = append(next, Gap{From: s.From, Until: cut.From, Reason: s.Reason})
+			}
+			if cut.Until < s.Until {
+				next = append(next, Gap{From: cut.Until, Until: s.Until, Reason: s.Reason})
+			}
+		}
+		a = next
+	}
+	return a
+}
+
+// describeSpan writes a covered time for people, in UTC.
+func describeSpan(from, until *int64) string {
+	if from == nil || until == nil {
+		return "its whole time"
+	}
+	at := func(us int64) string { return time.UnixMicro(us).UTC().Format("2006-01-02T15:04:05Z") }
+	return at(*from) + " to " + at(*until)
+}

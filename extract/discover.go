@@ -1,0 +1,136 @@
+package extract
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// foundFile is one file of a source, or the place of one that is missing.
+type foundFile struct {
+	source  *rules.Source
+	input   int    // index in Bound.Inputs of the side
+	dir     string // folder that symbolic links may not leave
+	rel     string // path inside dir
+	date    string // {file_date}, or ""
+	missing bool
+}
+
+// open opens the file. A symbolic link that leaves the folder is refused by the
+// system call itself (os.Root), so that nothing can be swapped in between.
+func (f *foundFile) open() (*os.File, error) {
+	root, err := os.OpenRoot(f.dir)
+	if err != nil {
+		return nil, fail.Wrap(fail.Input, err, "%s cannot be read", f.rel)
+	}
+	defer root.Close()
+	info, err := root.Stat(f.rel) // before opening: to open a pipe would wait for its writer
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		return nil, f.refused(err)
+	}
+	in, err := root.Open(f.rel)
+	if err != nil {
+		return nil, f.refused(err)
+	}
+	return in, nil
+}
+
+// refused is the error of a file that cannot be opened.
+func (f *foundFile) refused(err error) error {
+	// os has no name for this error; its text is the one of os.Root.
+	if strings.Contains(err.Error(), "path escapes from parent") {
+		return fail.New(fail.Input, "%s is a symbolic link that leaves its folder", f.rel).
+			WithHint("put the file itself into the folder, or name the place where it lies as path")
+	}
+	return fail.Wrap(fail.Input, err, "%s cannot be read", f.rel)
+}
+
+// discover lists the files of every input, in the order of the inputs and then of
+// the names. An exact path is one name and nothing is expanded in it; a pattern
+// (* ? [ ]) may give any number. An input without a file gives one entry that is
+// missing.
+func discover(base string, inputs []rules.Input) ([]*foundFile, error) {
+	var found []*foundFile
+	for i := range inputs {
+		in := &inputs[i]
+		names, dir, err := expand(base, in)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range names {
+			found = append(found, &foundFile{source: in.Source, input: i, dir: dir, rel: n, date: in.FileDate})
+		}
+		if len(names) == 0 {
+			found = append(found, &foundFile{source: in.Source, input: i, dir: dir, rel: in.Path, date: in.FileDate, missing: true})
+		}
+	}
+	return found, nil
+}
+
+// expand returns the names of the files of one input, relative to the folder that
+// they may not leave: the job's folder where the path stays inside it, otherwise
+// the folder in which the pattern begins.
+func expand(base string, in *rules.Input) (names []string, dir string, err error) {
+	path := filepath.Clean(in.Path)
+	dir = base
+	if dir == "" {
+		dir = "."
+	}
+	if !filepath.IsLocal(path) {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		if in.Source.Literal {
+			dir, path = filepath.Dir(path), filepath.Base(path)
+		} else {
+			dir, path = splitPattern(path)
+		}
+	}
+	if in.Source.Literal || !hasPattern(path) {
+		_, err := os.Lstat(filepath.Join(dir, path))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, dir, nil
+		case err != nil:
+			return nil, dir, fail.Wrap(fail.Input, err, "%s cannot be read", in.Path)
+		}
+		return []string{path}, dir, nil
+	}
+	all, err := fs.Glob(os.DirFS(dir), filepath.ToSlash(path))
+	if err != nil {
+		return nil, dir, fail.Wrap(fail.Usage, err, "%s is no pattern", in.Path).
+			WithHint("write path: {exact: …} for a name that holds a bracket")
+	}
+	for _, n := range all {
+		info, err := os.Stat(filepath.Join(dir, n))
+		if err == nil && info.IsDir() {
+			continue // a folder that the pattern meets is no file
+		}
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names, dir, nil
+}
+
+// hasPattern tells whether a path holds a pattern character of path.Match.
+func hasPattern(path string) bool { return strings.ContainsAny(path, "*?[") }
+
+// splitPattern cuts a path before the first part that holds a pattern character,
+// or before its last part.
+func splitPattern(path string) (dir, rest string) {
+	dir, rest = filepath.Dir(path), filepath.Base(path)
+	for hasPattern(dir) {
+		rest = filepath.Join(filepath.Base(dir), rest)
+		dir = filepath.Dir(dir)
+	}
+	return dir, rest
+}

@@ -1,0 +1,187 @@
+package extract
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// Encodings that fingerprints are taken of. Each token says its own length, so
+// that no two lists of tokens give the same bytes.
+const (
+	tokenNull  = 'n'
+	tokenValue = 'v' // followed by the length and the text
+	tokenNever = 'x' // followed by the side: equals nothing that the other side has
+)
+
+func appendValueToken(b, text []byte) []byte {
+	b = append(b, tokenValue)
+	b = binary.AppendUvarint(b, uint64(len(text)))
+	return append(b, text...)
+}
+
+func appendNeverToken(b []byte, side rules.Side) []byte {
+	return append(b, tokenNever, side[0])
+}
+
+// compared makes the comparable value of one Job.Compare entry on one side: the
+// column c<i> where it has one of its own, and its token in p1, p2.
+type compared struct {
+	rule    rules.Compare
+	side    rules.Side
+	field   *fieldReader   // nil for a status of the operations
+	members []*fieldReader // AsFingerprint
+	steps   *normaliser    // of the field, then of the comparison
+	own     bool
+	status  bool // results with a mapped status
+}
+
+// value returns the comparable text of the record. null and never tell that there
+// is none; a never value equals nothing. bad tells a value that is not of the type
+// that the comparison asks for, although its field is readable. buf is scratch.
+func (c *compared) value(buf []byte, vals []value, st string) (text []byte, null, never, bad bool) {
+	switch c.rule.As {
+	case rules.AsStatus:
+		if c.side == rules.Operations {
+			return append(buf, c.rule.Expect...), false, false, false
+		}
+		return append(buf, st...), false, false, false
+	case rules.AsFingerprint:
+		text, never = c.digest(buf, vals)
+		return text, false, never, false
+	}
+	v := &vals[c.field.index]
+	switch {
+	case v.null:
+		return nil, true, false, false
+	case !v.plain():
+		return nil, false, true, false
+	}
+	switch {
+	case c.rule.As == rules.AsDecimal && c.rule.Round != nil:
+		return v.d.round(c.rule.Round).appendText(buf), false, false, false
+	case c.rule.As == rules.AsVersion && c.rule.Scheme == rules.VersionSemantic:
+		text, ok := semanticOrder(buf, v.text)
+		return text, false, !ok, !ok
+	case c.field.field.Type != rules.Text:
+		text = c.field.appendCanonical(buf, v)
+	default:
+		text = v.text
+	}
+	if !c.own {
+		return text, false, false, false
+	}
+	if c.rule.As == rules.AsMapped && c.side == rules.Results {
+		return c.mapped(text), false, false, false
+	}
+	return c.steps.apply(text), false, false, false
+}
+
+// mapped gives the operations' text for a text of the results. A text that the
+// map does not list stands for itself.
+func (c *compared) mapped(text []byte) []byte {
+	to, ok := c.rule.Map[string(text)]
+	if !ok {
+		to, ok = c.rule.Map[string(c.steps.apply(text))]
+	}
+	if !ok {
+		return c.steps.apply(text)
+	}
+	return c.steps.apply([]byte(to))
+}
+
+// digest is the hexadecimal SHA-256 over the canonical values of the named fields,
+// in their declared order. One that is unreadable or ambiguous gives a digest that
+// the other side never has.
+func (c *compared) digest(buf []byte, vals []value) (text []byte, never bool) {
+	var enc, scratch []byte
+	for _, m := range c.members {
+		v := &vals[m.index]
+		switch {
+		case v.null:
+			enc = append(enc, tokenNull)
+		case !v.plain():
+			enc = appendNeverToken(enc, c.side)
+			never = true
+		default:
+			scratch = m.appendCanonical(scratch[:0], v)
+			if m.field.Type == rules.Text {
+				scratch = append(scratch[:0], m.steps.apply(v.text)...)
+			}
+			enc = appendValueToken(enc, scratch)
+		}
+	}
+	sum := sha256.Sum256(enc)
+	return hex.AppendEncode(buf, sum[:]), never
+}
+
+// recordPrint makes w1, w2: the fingerprint of the record as found, every column
+// by its name in sorted order, so that neither the order of the columns nor a
+// column without a value matters (V4: a missing column counts as null).
+type recordPrint struct {
+	columns   []printColumn // sorted by name
+	transport map[string]bool
+	buf       []byte
+}
+
+type printColumn struct {
+	at     int
+	name   string
+	prefix []byte // length and name
+}
+
+func newRecordPrint(header, transport []string) *recordPrint {
+	p := &recordPrint{transport: map[string]bool{}}
+	for _, t := range transport {
+		p.transport[t] = true
+	}
+	for i, h := range header {
+		if !p.transport[h] {
+			p.columns = append(p.columns, printColumn{at: i, name: h, prefix: namePrefix(h)})
+		}
+	}
+	slices.SortStableFunc(p.columns, func(a, b printColumn) int { return strings.Compare(a.name, b.name) })
+	return p
+}
+
+func namePrefix(name string) []byte {
+	return append(binary.AppendUvarint(nil, uint64(len(name))), name...)
+}
+
+// of returns the two halves of the record's fingerprint.
+func (p *recordPrint) of(r *rawRecord) (uint64, uint64) {
+	b := p.buf[:0]
+	extra := r.extra
+	for i := range p.columns {
+		c := &p.columns[i]
+		for len(extra) > 0 && extra[0].Name < c.name {
+			b = p.appendExtra(b, &extra[0])
+			extra = extra[1:]
+		}
+		cell := &r.cells[c.at]
+		if cell.Kind == CellNull {
+			continue
+		}
+		b = append(b, c.prefix...)
+		b = binary.AppendUvarint(b, uint64(len(cell.Text)))
+		b = append(b, cell.Text...)
+	}
+	for i := range extra {
+		b = p.appendExtra(b, &extra[i])
+	}
+	p.buf = b
+	return fingerprint(b)
+}
+
+func (p *recordPrint) appendExtra(b []byte, c *NamedCell) []byte {
+	if c.Kind == CellNull || p.transport[c.Name] {
+		return b
+	}
+	b = append(b, namePrefix(c.Name)...)
+	b = binary.AppendUvarint(b, uint64(len(c.Text)))
+	return append(b, c.Text...)
+}

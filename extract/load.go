@@ -1,0 +1,316 @@
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// Options of Load.
+type Options struct {
+	StageDir string // folder of the staged files; the scratch database must be allowed to use it
+	BaseDir  string // folder of the job file: relative paths start there
+	// Progress, where set, is told of every batch: bytes read of total (0 where the
+	// format is read at random), and records so far. Calls come from several
+	// goroutines at once.
+	Progress func(file string, bytes, total int64, records int64)
+}
+
+// Load reads one side: it finds the files of each source, stages what is not
+// staged yet, checks what the files state about themselves, and works out what
+// the sources prove.
+//
+// Errors are *fail.Error: class Input where a file is missing, cut, corrupt, or
+// short of its own control totals, and its source does not allow that (V35, V36);
+// Integrity where records were lost on the way; Resources where the stage folder
+// or the engine cannot go on. Nothing of a refused file is in the relation.
+func Load(ctx context.Context, db *duck.DB, job *rules.Bound, side rules.Side, opt Options) (*Relation, error) {
+	if err := os.MkdirAll(opt.StageDir, 0o700); err != nil {
+		return nil, stageError(err)
+	}
+	dir, err := filepath.Abs(opt.StageDir)
+	if err != nil {
+		return nil, stageError(err)
+	}
+	layout := NewLayout(job.Job, side)
+	found, err := discover(opt.BaseDir, job.Inputs[side])
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseMissing(found); err != nil {
+		return nil, err
+	}
+	l := &loader{
+		stager: &stager{db: db, dir: dir, layout: layout, opt: opt},
+		job:    job,
+		inputs: job.Inputs[side],
+		found:  found,
+		rel:    &Relation{Side: side, Layout: layout},
+	}
+	l.stageAll(ctx)
+	if err := l.settle(ctx); err != nil {
+		return nil, err
+	}
+	for _, step := range []func(context.Context) error{l.checkSources, l.checkPages, l.listRepeated} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	l.total()
+	l.remark()
+	l.rel.Coverage = l.coverage()
+	return l.rel, nil
+}
+
+// loader holds one side while it is loaded. The slices run in parallel with found.
+type loader struct {
+	*stager
+	job     *rules.Bound
+	inputs  []rules.Input
+	found   []*foundFile
+	staged  []*staged
+	errs    []error
+	rel     *Relation
+	spoiled map[string]string // source → why its coverage is withdrawn whole
+}
+
+// refuseMissing refuses a side whose required sources lack files, all at once.
+func refuseMissing(found []*foundFile) error {
+	var missing []string
+	for _, f := range found {
+		if f.missing && f.source.Need != rules.Optional && f.source.Need != rules.LateOK {
+			missing = append(missing, f.rel)
+		}
+	}
+	switch len(missing) {
+	case 0:
+		return nil
+	case 1:
+		return fail.New(fail.Input, "there is no file %s", missing[0]).
+			WithHint("wait for the file, or correct its path; a source that may be missing is declared need: late-ok")
+	default:
+		return fail.New(fail.Input, "%d files are missing: %s", len(missing), strings.Join(missing[:min(len(missing), 10)], ", ")).
+			WithHint("wait for the files, or correct their path; a source that may be missing is declared need: late-ok")
+	}
+}
+
+// stageAll stages the files, as many at a time as there are processors.
+func (l *loader) stageAll(ctx context.Context) {
+	l.staged = make([]*staged, len(l.found))
+	l.errs = make([]error, len(l.found))
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for i, f := range l.found {
+		if f.missing {
+			continue
+		}
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			if l.staged[i], l.errs[i] = l.file(ctx, f); l.errs[i] == nil {
+				l.errs[i] = judgeControls(f, &l.staged[i].sidecar)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// settle decides in the order of the files what became of each: the first of
+// several files of one content stands (V6), a fault ends the run or, in an optional
+// source, leaves the file out (V35).
+func (l *loader) settle(ctx context.Context) error {
+	first := map[string]int{} // content → index of the first file
+	var faults []error
+	for i, f := range l.found {
+		file := File{No: i, Source: f.source.Name, Path: f.rel, Name: filepath.Base(f.rel), Date: f.date}
+		s, err := l.staged[i], l.errs[i]
+		if s == nil && err != nil && fail.ClassOf(err) == fail.Input {
+			s = l.copyOf(ctx, f, first)
+		}
+		if s != nil {
+			file.Size, file.SHA256, file.ContentSHA256 = s.Size, s.SHA256, s.Content
+		}
+		switch {
+		case f.missing:
+			file.Status, file.Problem = FileMissing, "there is no such file"
+			l.find("file_missing", f, "there is no file %s: its source proves nothing for that time", f.rel)
+		case s != nil && hasFirst(first, s):
+			other := l.found[first[s.Content]]
+			file.Status, file.Problem = FileSkipped, "same content as "+other.rel
+			l.staged[i] = nil
+			l.find("file_skipped", f, "%s has the same content as %s and was skipped: it covers nothing", f.rel, other.rel)
+		case err != nil && fail.ClassOf(err) == fail.Input && f.source.Need == rules.Optional:
+			file.Status, file.Problem = FileRefused, err.Error()
+			l.staged[i] = nil
+			l.find("file_refused", f, "%v; the file was left out, and its source proves nothing for that time", err)
+		case err != nil:
+			faults = append(faults, err)
+		default:
+			file.Status, file.Staged, file.Cached = FileStaged, s.path, s.cached
+			file.Records, file.Control, file.Rejected = s.Records, s.Control, int64(len(s.Rejects))
+			if s.Records > 0 {
+				first[s.Content] = i
+			}
+			for _, r := range s.Rejects {
+				r.File = i
+				l.rel.Rejects = append(l.rel.Rejects, r)
+			}
+			l.rel.Records += s.Rows
+		}
+		l.rel.Files = append(l.rel.Files, file)
+	}
+	return joinFaults(faults)
+}
+
+func hasFirst(first map[string]int, s *staged) bool {
+	_, ok := first[s.Content]
+	return ok && s.Records > 0
+}
+
+// copyOf tells whether a file that could not be read is a copy of one that could:
+// then it is skipped like any copy. It returns nil where it is none.
+func (l *loader) copyOf(ctx context.Context, f *foundFile, first map[string]int) *staged {
+	in, err := f.open()
+	if err != nil {
+		return nil
+	}
+	defer in.Close()
+	raw, err := hashFile(ctx, in)
+	if err != nil {
+		return nil
+	}
+	for content, i := range first {
+		if s := l.staged[i]; s.SHA256 == fmt.Sprintf("%x", raw) {
+			return &staged{sidecar: sidecar{SHA256: s.SHA256, Content: content, Size: s.Size, Records: s.Records}}
+		}
+	}
+	return nil
+}
+
+// joinFaults makes one error of all faulty files. What is not a fault of the input
+// comes first, since it says that the run itself cannot go on.
+func joinFaults(faults []error) error {
+	for _, err := range faults {
+		if fail.ClassOf(err) != fail.Input {
+			return err
+		}
+	}
+	if len(faults) < 2 {
+		return errors.Join(faults...)
+	}
+	texts := make([]string, 0, 10)
+	for _, err := range faults[:min(len(faults), cap(texts))] {
+		texts = append(texts, err.Error())
+	}
+	e := fail.New(fail.Input, "%d files cannot be used: %s", len(faults), strings.Join(texts, "; "))
+	if first, ok := errors.AsType[*fail.Error](faults[0]); ok {
+		e.Hint = first.Hint
+	}
+	return e
+}
+
+// find adds a finding about a file.
+func (l *loader) find(code string, f *foundFile, format string, args ...any) {
+	l.rel.Findings = append(l.rel.Findings, Finding{
+		Code: code, Source: f.source.Name, File: f.rel, Text: fmt.Sprintf(format, args...),
+	})
+}
+
+// of calls f for each staged file of a source, in order.
+func (l *loader) of(source string, f func(i int, s *staged)) {
+	for i, s := range l.staged {
+		if s != nil && l.rel.Files[i].Status == FileStaged && l.found[i].source.Name == source {
+			f(i, s)
+		}
+	}
+}
+
+// sources lists the sources of the side that have inputs, in declared order.
+func (l *loader) sources() []*rules.Source {
+	var out []*rules.Source
+	for i := range l.inputs {
+		if s := l.inputs[i].Source; !slices.ContainsFunc(out, func(o *rules.Source) bool { return o.Name == s.Name }) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// total adds up the totals of the staged files.
+func (l *loader) total() {
+	sums := map[string]*Total{}
+	for i, s := range l.staged {
+		if s == nil || l.rel.Files[i].Status != FileStaged {
+			continue
+		}
+		for _, t := range s.Totals {
+			sum := sums[t.Currency]
+			if sum == nil {
+				sum = &Total{Currency: t.Currency, Sum: new(big.Rat)}
+				sums[t.Currency] = sum
+			}
+			sum.Rows += t.Rows
+			sum.Unreadable += t.Unreadable
+			sum.Sum.Add(sum.Sum, t.rat())
+		}
+	}
+	for _, t := range sums {
+		l.rel.Totals = append(l.rel.Totals, *t)
+	}
+	slices.SortFunc(l.rel.Totals, func(a, b Total) int { return strings.Compare(a.Currency, b.Currency) })
+}
+
+func (t *sidecarTotal) rat() *big.Rat {
+	r, ok := new(big.Rat).SetString(t.Sum)
+	if !ok {
+		panic(fmt.Sprintf("sidecar sum %q", t.Sum)) // we wrote it ourselves
+	}
+	return r
+}
+
+// coverage gives what the inputs prove.
+func (l *loader) coverage() []Interval {
+	inputs := make([]evidence, len(l.inputs))
+	for i := range l.inputs {
+		in := &l.inputs[i]
+		e := evidence{source: in.Source, complete: in.Source.Coverage.Complete, from: in.From, until: in.Until}
+		e.spoiled = l.spoiled[in.Source.Name]
+		for j, f := range l.found {
+			if f.input != i {
+				continue
+			}
+			file := &l.rel.Files[j]
+			switch {
+			case file.Status == FileMissing:
+				e.missing = "no file " + f.rel
+			case file.Status == FileRefused:
+				e.spoiled = f.rel + " could not be read whole"
+			case file.Status == FileSkipped:
+				e.missing = f.rel + " is a copy: " + file.Problem
+			case file.Rejected > 0:
+				e.spoiled = fmt.Sprintf("%s has %d rejected records", f.rel, file.Rejected)
+			default:
+				e.proved = true
+			}
+		}
+		if e.spoiled != "" {
+			l.rel.Findings = append(l.rel.Findings, Finding{
+				Code: "coverage_withdrawn", Source: in.Source.Name,
+				Text: fmt.Sprintf("%s: no absence is concluded from source %s for %s", e.spoiled, in.Source.Name, describeSpan(in.From, in.Until)),
+			})
+		}
+		inputs[i] = e
+	}
+	return coverageOf(inputs)
+}

@@ -1,0 +1,262 @@
+package extract
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// judgeControls checks the totals that a file states about itself: the number of
+// records, rejects included, and sums of fields. Sums are not judged where records
+// were rejected (V36), since the rejected ones are in them.
+func judgeControls(f *foundFile, s *sidecar) error {
+	if len(s.Rejects) > 0 && f.source.OnReject != rules.RejectKeep {
+		return refuseRejects(f.rel, s.Rejects, false)
+	}
+	c := f.source.Controls
+	if c == nil {
+		return nil
+	}
+	line := c.In
+	if line == "" {
+		line = "trailer"
+	}
+	line = strings.ReplaceAll(line, "_", " ")
+	if c.CountField > 0 {
+		stated, ok := controlField(s.Trailer, c.CountField)
+		if !ok {
+			return noControl(f, line, c.CountField)
+		}
+		n, readable := (&decimalForm{mark: '.'}).parse([]byte(strings.TrimSpace(stated)))
+		if !readable || n.scale != 0 {
+			return badControl(f, line, c.CountField, stated)
+		}
+		if n.String() != fmt.Sprint(s.Records) {
+			return fail.New(fail.Input, "%s: control count %s against %d records read (field %d of the %s)", f.rel, n, s.Records, c.CountField, line).
+				WithHint("the file is not whole, or not the one that its %s speaks of: have it sent again", line)
+		}
+	}
+	if len(s.Rejects) > 0 {
+		return nil
+	}
+	for i, sum := range c.Sums {
+		if err := judgeSum(f, s, line, sum, &s.Controls[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judgeSum checks one stated sum. It is written as the field writes its numbers.
+func judgeSum(f *foundFile, s *sidecar, line string, c rules.ControlSum, got *sidecarTotal) error {
+	stated, ok := controlField(s.Trailer, c.Position)
+	if !ok {
+		return noControl(f, line, c.Position)
+	}
+	form := newDecimalForm(rules.Field{}, f.source)
+	for _, field := range f.source.Fields {
+		if field.Name == c.Field {
+			form = newDecimalForm(field, f.source)
+		}
+	}
+	n, readable := form.parse([]byte(strings.TrimSpace(stated)))
+	if !readable {
+		return badControl(f, line, c.Position, stated)
+	}
+	if n.rat().Cmp(got.rat()) == 0 {
+		return nil
+	}
+	e := fail.New(fail.Input, "%s: control sum of %s is %s against %s over the records read (field %d of the %s)", f.rel, c.Field, n, got.Sum, c.Position, line)
+	if got.Unreadable > 0 {
+		e.Msg += fmt.Sprintf("; %d values of %s cannot be read as declared", got.Unreadable, c.Field)
+	}
+	return e.WithHint("the file is not whole, or not the one that its %s speaks of: have it sent again", line)
+}
+
+func controlField(trailer []string, position int) (string, bool) {
+	if position < 1 || position > len(trailer) {
+		return "", false
+	}
+	return trailer[position-1], true
+}
+
+func noControl(f *foundFile, line string, position int) error {
+	return fail.New(fail.Input, "%s: the %s has no field %d, which should hold a control", f.rel, line, position).
+		WithHint("correct controls in the job file, or have the file sent again whole")
+}
+
+func badControl(f *foundFile, line string, position int, _ string) error {
+	return fail.New(fail.Input, "%s: field %d of the %s should hold a control and is no number", f.rel, position, line).
+		WithHint("correct controls in the job file, or have the file sent again whole")
+}
+
+// checkSources checks what a source states over all its files: the least number of
+// records, and the number of different keys.
+func (l *loader) checkSources(ctx context.Context) error {
+	for _, src := range l.sources() {
+		var records int64
+		var paths, names []string
+		l.of(src.Name, func(i int, s *staged) {
+			records += s.Records
+			paths = append(paths, s.path)
+			names = append(names, l.found[i].rel)
+		})
+		if len(paths) == 0 {
+			continue // missing or left out: said already
+		}
+		var err error
+		if records < src.MinimumRecords {
+			err = fail.New(fail.Input, "%s: %d records, at least %d are declared", strings.Join(names, ", "), records, src.MinimumRecords).
+				WithHint("the file may have been written before its data was there: have it sent again, or lower minimum_records")
+		}
+		if stated, ok := src.StatedDistinct["distinct_keys"]; ok && err == nil {
+			err = l.checkDistinct(ctx, paths, names, stated)
+		}
+		if err == nil {
+			continue
+		}
+		if src.Need != rules.Optional || fail.ClassOf(err) != fail.Input {
+			return err
+		}
+		l.leaveOut(src, err)
+	}
+	return nil
+}
+
+// checkDistinct compares the number of different keys with the one stated.
+func (l *loader) checkDistinct(ctx context.Context, paths, names []string, stated int64) error {
+	column, field := l.distinctKey()
+	var n int64
+	q := distinctSQL.Render(duck.Slots{"key": duck.Ident(column), "rows": parquetRows(paths)})
+	if err := l.db.Scan(ctx, q, &n); err != nil {
+		return err
+	}
+	if n == stated {
+		return nil
+	}
+	return fail.New(fail.Input, "%s: %d distinct %s read, the snapshot states %d", strings.Join(names, ", "), n, field, stated).
+		WithHint("pages were skipped or taken twice while the snapshot was read: take it again")
+}
+
+// distinctKey is the column that tells records of a source apart: the record id,
+// or the key of the first identity pass, or of the first pass.
+func (l *loader) distinctKey() (column, name string) {
+	if id := l.layout.RecordID(); id != "" {
+		return "kx", id
+	}
+	for i, p := range l.layout.job.Match {
+		if p.Identity {
+			return fmt.Sprintf("k%d", i), p.Name
+		}
+	}
+	return "k0", "keys"
+}
+
+// leaveOut takes the staged files of an optional source back out of the relation.
+func (l *loader) leaveOut(src *rules.Source, err error) {
+	l.of(src.Name, func(i int, s *staged) {
+		file := &l.rel.Files[i]
+		file.Status, file.Staged, file.Problem = FileRefused, "", err.Error()
+		file.Records, file.Control, file.Rejected = 0, 0, 0
+		l.rel.Records -= s.Rows
+		l.rel.Rejects = slices.DeleteFunc(l.rel.Rejects, func(r Reject) bool { return r.File == i })
+		l.staged[i] = nil
+	})
+	l.rel.Findings = append(l.rel.Findings, Finding{
+		Code: "file_refused", Source: src.Name,
+		Text: fmt.Sprintf("%v; source %s was left out and proves nothing", err, src.Name),
+	})
+}
+
+// checkPages withdraws the coverage of a source whose snapshot moved while it was
+// read: a key on two pages shows that, and then another key may have been skipped
+// between two pages (V26).
+func (l *loader) checkPages(ctx context.Context) error {
+	for _, src := range l.sources() {
+		if src.Pages == nil {
+			continue
+		}
+		var paths []string
+		l.of(src.Name, func(_ int, s *staged) { paths = append(paths, s.path) })
+		if len(paths) == 0 {
+			continue
+		}
+		column, field := l.distinctKey()
+		var n int64
+		q := overlapSQL.Render(duck.Slots{"key": duck.Ident(column), "rows": parquetRows(paths)})
+		if err := l.db.Scan(ctx, q, &n); err != nil {
+			return err
+		}
+		if n == 0 {
+			continue
+		}
+		why := fmt.Sprintf("pages overlap: %d %s on more than one page", n, field)
+		if l.spoiled == nil {
+			l.spoiled = map[string]string{}
+		}
+		l.spoiled[src.Name] = why
+		l.rel.Findings = append(l.rel.Findings, Finding{
+			Code: "pages_overlap", Source: src.Name,
+			Text: why + ": the snapshot moved while it was read, so records may have been skipped",
+		})
+	}
+	return nil
+}
+
+// remark adds the findings that decide nothing: columns that come and go, keys that
+// are not filled, keys that a spreadsheet may have spoiled.
+func (l *loader) remark() {
+	for _, src := range l.sources() {
+		l.remarkColumns(src)
+		l.remarkKeys(src)
+	}
+}
+
+// remarkColumns reports columns that the first file of the source does not have.
+func (l *loader) remarkColumns(src *rules.Source) {
+	if src.Format == rules.FormatNDJSON || src.Format == rules.FormatJSON {
+		return // their header is what the job names
+	}
+	var first *staged
+	l.of(src.Name, func(i int, s *staged) {
+		if first == nil {
+			first = s
+			return
+		}
+		for _, h := range s.Header {
+			if !slices.Contains(first.Header, h) {
+				l.find("new_column", l.found[i], "%s has a column %q that the source's first file lacks", l.found[i].rel, h)
+			}
+		}
+	})
+}
+
+// remarkKeys reports per source how many records carry each identity key, where
+// some do not, and keys in scientific notation.
+func (l *loader) remarkKeys(src *rules.Source) {
+	var rows int64
+	filled := make([]int64, len(l.layout.job.Match))
+	l.of(src.Name, func(i int, s *staged) {
+		rows += s.Rows
+		for k, t := range s.Keys {
+			filled[k] += t.Filled
+			if t.Scientific > 0 {
+				l.find("e_notation", l.found[i], "%s: %d keys of pass %s look like numbers in scientific notation, first in record %d: digits may be lost",
+					l.found[i].rel, t.Scientific, l.layout.job.Match[k].Name, t.FirstRecord)
+			}
+		}
+	})
+	for k, p := range l.layout.job.Match {
+		if p.Identity && filled[k] < rows {
+			l.rel.Findings = append(l.rel.Findings, Finding{
+				Code: "key_coverage", Source: src.Name,
+				Text: fmt.Sprintf("%d of %d records of source %s carry no key of pass %s", rows-filled[k], rows, src.Name, p.Name),
+			})
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package extract
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// stager stages the files of one side.
+type stager struct {
+	db     *duck.DB
+	dir    string // stage folder
+	layout *Layout
+	opt    Options
+}
+
+// staged is what became of one file that could be read whole.
+type staged struct {
+	sidecar
+	key    string
+	path   string // of the staged file
+	cached bool
+}
+
+// file stages one file, or finds it staged. Errors are *fail.Error; those of class
+// Input are faults of the file.
+func (s *stager) file(ctx context.Context, f *foundFile) (*staged, error) {
+	in, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	before, err := in.Stat()
+	if err != nil {
+		return nil, fail.Wrap(fail.Input, err, "%s cannot be read", f.rel)
+	}
+	plan := newStagePlan(s.layout, f.source)
+	digest := planDigest(plan, f.rel)
+	if _, err := os.Stat(markerPath(s.dir, digest, before.Size())); err == nil {
+		raw, err := hashFile(ctx, in)
+		if err != nil {
+			return nil, inputError(f.rel, err)
+		}
+		key := stageKey(raw, digest)
+		if c := readSidecar(s.dir, key); c != nil {
+			s.progress(f, before.Size(), before.Size(), c.Records)
+			return &staged{sidecar: *c, key: key, path: stagedPath(s.dir, key), cached: true}, nil
+		}
+		if _, err := in.Seek(0, io.SeekStart); err != nil {
+			return nil, inputError(f.rel, err)
+		}
+	}
+	out, err := s.parse(ctx, f, in, before, plan, digest)
+	if err != nil {
+		return nil, err
+	}
+	marker := markerPath(s.dir, digest, before.Size())
+	if err := os.MkdirAll(filepath.Dir(marker), 0o700); err != nil {
+		return nil, stageError(err)
+	}
+	if err := os.WriteFile(marker, nil, 0o600); err != nil {
+		return nil, stageError(err)
+	}
+	return out, nil
+}
+
+// parse reads the file once: it is hashed, cut, converted and written in one pass,
+// so that what was hashed is what was staged.
+func (s *stager) parse(ctx context.Context, f *foundFile, in *os.File, before os.FileInfo, plan *stagePlan, digest string) (*staged, error) {
+	var src io.Reader = in
+	counted := &countingReader{f: in}
+	if f.source.Format != rules.FormatParquet { // which needs random access
+		src = counted
+	}
+	r, err := openReader(f.source, plan.sourceFields(), src, f.rel)
+	if err != nil {
+		return nil, inputError(f.rel, err)
+	}
+	defer r.Close()
+	tmp, err := s.tempName()
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(tmp)
+	p := newPipe(ctx, plan, r, f.rel, runtime.GOMAXPROCS(0), func(records int64) {
+		s.progress(f, counted.n.Load(), before.Size(), records)
+	})
+	copyErr := s.db.CopyArrow(ctx, p, stageSQL.Render(duck.Slots{"file": duck.Literal(tmp)}))
+	if copyErr != nil {
+		p.stop(copyErr)
+	}
+	counts, err := p.finish()
+	if err != nil {
+		return nil, err // the cause; the engine only tells that its input ended
+	}
+	if copyErr != nil {
+		return nil, copyErr
+	}
+	d := r.Digests()
+	after, err := in.Stat()
+	if err != nil || after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()) || d.Size != before.Size() {
+		return nil, fail.New(fail.Input, "%s was written to while it was read", f.rel).
+			WithHint("run again when the file is complete; have it delivered under another name and renamed")
+	}
+	if err := s.checkCount(ctx, f, tmp, counts.rows, p); err != nil {
+		return nil, err
+	}
+	return s.keep(tmp, digest, d, counts, p, r)
+}
+
+// checkCount compares what the engine wrote with what was read: no row is lost
+// between two programs.
+func (s *stager) checkCount(ctx context.Context, f *foundFile, path string, rows int64, p *pipe) error {
+	var written int64
+	if err := s.db.Scan(ctx, countSQL.Render(duck.Slots{"file": duck.Literal(path)}), &written); err != nil {
+		return err
+	}
+	if written != rows || rows+int64(len(p.rejects)) != p.records {
+		return fail.New(fail.Integrity, "%s: %d records read, %d rejected, %d rows converted, %d staged",
+			f.rel, p.records, len(p.rejects), rows, written).
+			WithHint("this is a fault of the program; please report it with the file's first lines")
+	}
+	return nil
+}
+
+// keep moves the written file to its name and writes the sidecar.
+func (s *stager) keep(tmp, digest string, d Digests, counts *tally, p *pipe, r Reader) (*staged, error) {
+	if err := syncFile(tmp); err != nil {
+		return nil, stageError(err)
+	}
+	info, err := os.Stat(tmp)
+	if err != nil {
+		return nil, stageError(err)
+	}
+	key := stageKey(d.Raw, digest)
+	out := &staged{key: key, path: stagedPath(s.dir, key), sidecar: sidecar{
+		Semantics:    stageSemantics,
+		SHA256:       hex.EncodeToString(d.Raw[:]),
+		Content:      hex.EncodeToString(d.Content[:]),
+		Size:         d.Size,
+		ParquetBytes: info.Size(),
+		Rows:         counts.rows,
+		Records:      p.records,
+		Control:      r.ControlLines(),
+		Rejects:      p.rejects,
+		Header:       p.header,
+		Trailer:      slices.Clone(r.Trailer()),
+		Controls:     make([]sidecarTotal, 0, len(counts.controls)),
+		Keys:         counts.keys,
+	}}
+	for code, t := range counts.totals {
+		out.Totals = append(out.Totals, t.sidecar(code))
+	}
+	slices.SortFunc(out.Totals, func(a, b sidecarTotal) int { return strings.Compare(a.Currency, b.Currency) })
+	for i := range counts.controls {
+		out.Controls = append(out.Controls, counts.controls[i].sidecar(""))
+	}
+	if err := os.Rename(tmp, out.path); err != nil {
+		return nil, stageError(err)
+	}
+	if err := writeSidecar(s.dir, key, &out.sidecar); err != nil {
+		return nil, stageError(err)
+	}
+	if err := syncFile(s.dir); err != nil {
+		return nil, stageError(err)
+	}
+	return out, nil
+}
+
+func (t *totalSum) sidecar(currency string) sidecarTotal {
+	return sidecarTotal{Currency: currency, Rows: t.rows, Unreadable: t.unreadable, Sum: ratText(t.sum.rat())}
+}
+
+func (s *stager) progress(f *foundFile, bytes, total, records int64) {
+	if s.opt.Progress != nil {
+		s.opt.Progress(f.rel, bytes, total, records)
+	}
+}
+
+// tempName names a file that no other run writes to.
+func (s *stager) tempName() (string, error) {
+	t, err := os.CreateTemp(s.dir, ".part-*.parquet")
+	if err != nil {
+		return "", stageError(err)
+	}
+	return t.Name(), t.Close()
+}
+
+func stageError(err error) error {
+	return fail.Wrap(fail.Resources, err, "the stage folder cannot be written").
+		WithHint("check the space and the rights of the folder, or name another with --stage-dir")
+}
+
+func syncFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// hashFile returns the SHA-256 of a file from its start.
+func hashFile(ctx context.Context, f io.Reader) (sum [32]byte, err error) {
+	h := sha256.New()
+	buf := make([]byte, 1<<20)
+	for {
+		if err := ctx.Err(); err != nil {
+			return sum, context.Cause(ctx)
+		}
+		n, err := f.Read(buf)
+		h.Write(buf[:n])
+		if errors.Is(err, io.EOF) {
+			h.Sum(sum[:0])
+			return sum, nil
+		}
+		if err != nil {
+			return sum, fmt.Errorf("hash: %w", err)
+		}
+	}
+}

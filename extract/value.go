@@ -1,0 +1,268 @@
+package extract
+
+import (
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// value is one product field of one record after conversion. text is as found and
+// valid as long as the record; the other members depend on the field's type.
+type value struct {
+	text  []byte
+	d     dec     // decimal, integer
+	minor dec     // decimals in minor units: the number as written
+	i     int64   // timestamp: microseconds; date: days since 1970-01-01
+	late  int64   // timestamp: the second reading, where twice
+	code  [3]byte // currency
+	b     bool    // boolean
+	null  bool    // empty as found
+	bad   bool    // not of its type (V20)
+	never bool    // a local time that the zone skips
+	twice bool    // a local time that exists twice
+}
+
+// plain tells that the value is there and means one thing.
+func (v *value) plain() bool { return !v.null && !v.bad && !v.never && !v.twice }
+
+// ambiguous tells that the text is a local time that exists twice or never.
+func (v *value) ambiguous() bool { return v.never || v.twice }
+
+// written is the number as the file writes it, in minor units where it is in
+// minor units: what the file's own control sums add up.
+func (v *value) written() dec {
+	if !v.minor.isZero() {
+		return v.minor
+	}
+	return v.d
+}
+
+// fieldReader converts one product field from the cells of a record. One belongs
+// to one goroutine.
+type fieldReader struct {
+	field   rules.Field
+	index   int // in SideSpec.Fields: the bit in bad and amb
+	cell    cellRef
+	steps   *normaliser // typed fields: applied before the conversion
+	form    decimalForm
+	times   timeForm
+	scale   int // decimals behind the mark that are readable; -1 any
+	fixed   int // scale of the staged DECIMAL; -1 where it is staged as text
+	sign    cellRef
+	signs   map[string]bool // mark → negative
+	minorOf int             // field index of the currency; -1
+}
+
+// read converts the field. vals holds the fields of the record that were read
+// before; the currency that minor units depend on is among them.
+func (r *fieldReader) read(rec *rawRecord, vals []value) {
+	v := &vals[r.index]
+	c := r.cell.of(rec)
+	*v = value{text: c.Text, null: c.Kind == CellNull}
+	if v.null || r.field.Type == rules.Text {
+		return
+	}
+	text := r.steps.apply(c.Text)
+	if len(text) == 0 {
+		// An empty JSON text, or one that normalisation empties, holds no value.
+		v.null = true
+		return
+	}
+	switch r.field.Type {
+	case rules.Decimal:
+		v.bad = !r.readDecimal(v, text, rec, vals)
+	case rules.Integer:
+		v.bad = !readInteger(v, text)
+	case rules.Boolean:
+		v.bad = !readBoolean(v, text)
+	case rules.Date:
+		var ok bool
+		if len(r.field.Layouts) == 0 {
+			v.i, ok = parseDay(text)
+		} else {
+			v.i, ok = parseDateLayouts(r.field.Layouts, text)
+		}
+		v.bad = !ok
+	case rules.Timestamp:
+		t := r.times.parse(text)
+		v.i, v.late, v.twice, v.never, v.bad = t.us, t.late, t.twice, t.never, !t.present
+	case rules.Currency:
+		v.bad = !currencyCode(text, &v.code)
+	}
+}
+
+// readDecimal reads an amount: its digits, then the sign of another column, then
+// the unit. A mark that is not listed makes it unreadable, and so does a number
+// that brings a sign of its own beside a mark: either reading could be meant.
+func (r *fieldReader) readDecimal(v *value, text []byte, rec *rawRecord, vals []value) bool {
+	d, ok := r.form.parse(text)
+	if !ok {
+		return false
+	}
+	if r.signs != nil {
+		negative, listed := r.signs[string(r.sign.of(rec).Text)]
+		if !listed || d.neg {
+			return false
+		}
+		d.neg = negative && !d.isZero()
+	}
+	if r.minorOf >= 0 {
+		v.minor = d
+		exponent, ok := r.exponent(&vals[r.minorOf])
+		if !ok {
+			return false
+		}
+		if d, ok = d.minor(exponent); !ok {
+			return false
+		}
+	}
+	if r.scale >= 0 && d.scale > r.scale {
+		return false // more decimals than declared: unreadable, never rounded (V20)
+	}
+	if r.fixed >= 0 {
+		if _, ok := d.fixed(stagedPrecision, r.fixed); !ok {
+			return false
+		}
+	}
+	v.d = d
+	return true
+}
+
+// stagedPrecision is the number of digits of a staged DECIMAL with a declared
+// scale. Sums over 10^10 rows of it cannot leave DECIMAL(38).
+const stagedPrecision = 28
+
+// exponent finds the decimals of the minor unit of the record's currency.
+func (r *fieldReader) exponent(c *value) (int, bool) {
+	code := c.code
+	if c.null || c.bad {
+		return 0, false
+	}
+	if code == ([3]byte{}) && !currencyCode(c.text, &code) {
+		return 0, false
+	}
+	return minorExponent(string(code[:]))
+}
+
+// readInteger reads an optional sign and digits, up to 38 of them; leading zeros
+// do not count, minus zero is zero. A mark, a group or an exponent is unreadable.
+func readInteger(v *value, text []byte) bool {
+	for i, c := range text {
+		if (c < '0' || c > '9') && (i > 0 || c != '-' && c != '+') {
+			return false
+		}
+	}
+	var ok bool
+	v.d, ok = (&decimalForm{mark: '.'}).parse(text)
+	return ok
+}
+
+// readBoolean reads true and false, t and f, in any letter case, and 1 and 0: the
+// spellings of JSON, of PostgreSQL's and of MySQL's exports. yes, no, on, off and
+// empty words are unreadable.
+func readBoolean(v *value, text []byte) bool {
+	switch string(text) {
+	case "true", "t", "1", "TRUE", "True", "T":
+		v.b = true
+	case "false", "f", "0", "FALSE", "False", "F":
+		v.b = false
+	default:
+		return false
+	}
+	return true
+}
+
+// appendCanonical appends the canonical text of a plain value: equal values have
+// equal texts, whatever their spelling.
+func (r *fieldReader) appendCanonical(b []byte, v *value) []byte {
+	switch r.field.Type {
+	case rules.Decimal, rules.Integer:
+		return v.d.appendText(b)
+	case rules.Boolean:
+		if v.b {
+			return append(b, "true"...)
+		}
+		return append(b, "false"...)
+	case rules.Date:
+		return appendDate(b, v.i)
+	case rules.Timestamp:
+		return appendInstant(b, v.i)
+	case rules.Currency:
+		return append(b, v.code[:]...)
+	default:
+		return append(b, v.text...)
+	}
+}
+
+// rawRecord is one record in a batch: its number, its cells by header position,
+// and the members that the header does not name.
+type rawRecord struct {
+	no    int64
+	cells []Cell
+	extra []NamedCell
+}
+
+// cellRef is where a declared column is found: a position of the header, or the
+// name of a member that the header does not hold.
+type cellRef struct {
+	at   int // -1: by name
+	name string
+}
+
+var nullCell Cell
+
+func (c *cellRef) of(r *rawRecord) *Cell {
+	if c.at >= 0 {
+		return &r.cells[c.at]
+	}
+	if c.name != "" {
+		for i := range r.extra {
+			if r.extra[i].Name == c.name {
+				return &r.extra[i].Cell
+			}
+		}
+	}
+	return &nullCell
+}
+
+// refTo binds a declared column to a header. A column that is nowhere gives null.
+func refTo(header []string, name string, position int) cellRef {
+	if position > 0 && position <= len(header) {
+		return cellRef{at: position - 1}
+	}
+	for i, h := range header {
+		if name != "" && h == name {
+			return cellRef{at: i}
+		}
+	}
+	return cellRef{at: -1, name: name}
+}
+
+// newFieldReader compiles one field of a source for a header. spec is the field
+// of the side, which decides the staged type.
+func newFieldReader(src *rules.Source, f, spec rules.Field, index int, header []string, fieldIndex func(string) int) *fieldReader {
+	r := &fieldReader{
+		field:   f,
+		index:   index,
+		cell:    refTo(header, f.Column, f.Position),
+		steps:   newNormaliser(f.Normalise),
+		form:    newDecimalForm(f, src),
+		times:   newTimeForm(f),
+		scale:   f.Scale,
+		fixed:   spec.Scale,
+		sign:    cellRef{at: -1},
+		minorOf: -1,
+	}
+	if f.SignFrom != nil {
+		r.sign = refTo(header, f.SignFrom.Column, 0)
+		r.signs = map[string]bool{}
+		for _, m := range f.SignFrom.Positive {
+			r.signs[m] = false
+		}
+		for _, m := range f.SignFrom.Negative {
+			r.signs[m] = true
+		}
+	}
+	if f.MinorUnitsOf != "" {
+		r.minorOf = fieldIndex(f.MinorUnitsOf)
+	}
+	return r
+}
