@@ -50,8 +50,11 @@ type Job struct {
 	Outputs      Outputs
 	MayBeEmpty   bool // a vacuous run (V38) is allowed
 
-	File   string // path as given to Load
-	Source []byte // the text that was read
+	File     string    // path as given to Load
+	Source   []byte    // the text that was read
+	Warnings []Warning // what the job may do but probably does not mean
+
+	given map[string]int // path of a value that the file states → its line
 }
 
 // Mode of a run.

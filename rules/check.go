@@ -1,0 +1,289 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// check finds the faults that concern several parts of the job.
+func (d *decoder) check(job *Job) {
+	if len(job.Operations.Sources) == 0 || len(job.Results.Sources) == 0 {
+		return // a side could not be read; what refers to it would all be wrong
+	}
+	for _, s := range Sides {
+		d.checkSide(job, s)
+	}
+	d.checkPeriod(job)
+	for i := range job.Match {
+		d.checkPass(job, i)
+	}
+	d.checkPolicies(job)
+	d.checkUnattributed(job)
+	for _, name := range sortedKeys(job.Redact.Fields) {
+		if job.Operations.Field(name) == nil && job.Results.Field(name) == nil {
+			known := append(fieldNames(job.Operations.Fields), fieldNames(job.Results.Fields)...)
+			d.fail("redact.fields."+name, didYouMean(name, known), "neither side declares the field %q", name)
+		}
+	}
+}
+
+// knownTypes are the types of fields that the engine reads by their names.
+var knownTypes = map[Side]map[string]FieldType{
+	Operations: {
+		"attempts": Integer, "last_attempt_at": Timestamp, "first_attempt_at": Timestamp, "first_failed_at": Timestamp,
+		"lease_until": Timestamp, "exported_at": Timestamp,
+	},
+}
+
+func (d *decoder) checkSide(job *Job, s Side) {
+	spec := job.Spec(s)
+	path := join(string(s), "fields")
+	for _, f := range spec.Fields {
+		p := join(path, f.Name)
+		if t := knownTypes[s][f.Name]; t != "" && f.Type != t {
+			d.fail(p, "add `type: "+string(t)+"`", "the field %s of the %s is %s, it must be %s", f.Name, s, f.Type, t)
+		}
+		if f.MinorUnitsOf == "" {
+			continue
+		}
+		if c, ok := d.fieldOf(job, s, f.MinorUnitsOf, join(p, "minor_units_of")); ok && c.Type != Currency && c.Type != Text {
+			d.fail(join(p, "minor_units_of"), "name the field with the currency", "%s is %s, it holds no currency", c.Name, c.Type)
+		}
+	}
+	for i, src := range spec.Sources {
+		d.checkControls(job, s, &src, index(join(string(s), "sources"), i))
+	}
+	d.checkSurvivor(job, s)
+	if k := spec.KeepEffect; k != nil {
+		if k.Earliest != "" {
+			d.ordered(job, s, k.Earliest, "results.keep_effect.earliest")
+		}
+		for i, name := range k.Agrees {
+			if !slices.ContainsFunc(job.Compare, func(c Compare) bool { return c.Name == name }) {
+				p := index("results.keep_effect.agrees", i)
+				d.fail(p, didYouMean(name, compareNames(job.Compare)), "%q is no compared field", name)
+			}
+		}
+	}
+}
+
+func (d *decoder) checkControls(job *Job, s Side, src *Source, path string) {
+	if src.Controls == nil {
+		return
+	}
+	for _, sum := range src.Controls.Sums {
+		p := join(join(join(path, "controls"), "sum"), sum.Field)
+		if _, ok := d.places[p]; !ok {
+			p = join(join(join(join(path, "coverage"), "controls"), "sum"), sum.Field)
+		}
+		if f, ok := d.fieldOf(job, s, sum.Field, p); ok && !numeric(f.Type) {
+			d.fail(p, "declare `type: decimal`", "the field %s is %s, it has no sum", f.Name, f.Type)
+		}
+	}
+}
+
+// ordered checks that a field of the side is declared and has an order in which
+// "latest" and "earliest" mean something.
+func (d *decoder) ordered(job *Job, s Side, name, path string) {
+	f, ok := d.fieldOf(job, s, name, path)
+	if ok && f.Type != Integer && f.Type != Timestamp && f.Type != Date && f.Type != Decimal {
+		d.fail(path, "declare it as integer, timestamp or date", "the field %s is %s, which has no earlier and later", f.Name, f.Type)
+	}
+}
+
+// checkSurvivor: records are folded by what identifies them among themselves
+// (V5): the remote id of results and the operation id of operations where they
+// are declared, else an identity field.
+func (d *decoder) checkSurvivor(job *Job, s Side) {
+	spec := job.Spec(s)
+	if spec.Survivor == nil {
+		return
+	}
+	path := join(string(s), "survivor")
+	id := "operation_id"
+	if s == Results {
+		id = "remote_id"
+	}
+	by := spec.Survivor.By
+	if f, ok := d.fieldOf(job, s, by, join(path, "by")); ok && f != nil {
+		switch {
+		case spec.Field(id) != nil && by != id:
+			d.fail(join(path, "by"), "write `by: "+id+"`, or leave the field "+id+" out", "the %s declare %s, so that records are folded by it and not by %s", s, id, by)
+		case spec.Field(id) == nil && !identityField(job, s, by):
+			d.fail(join(path, "by"), "name the field of an identity pass", "%s identifies no record: it is the only part of no identity pass", by)
+		}
+	}
+	d.ordered(job, s, spec.Survivor.Latest, join(path, "latest"))
+}
+
+func identityField(job *Job, s Side, name string) bool {
+	return slices.ContainsFunc(job.Match, func(p Pass) bool {
+		return p.Identity && len(p.On) == 1 && p.On[0].field(s) == name
+	})
+}
+
+func (k KeyPart) field(s Side) string {
+	if s == Operations {
+		return k.Operations
+	}
+	return k.Results
+}
+
+func (d *decoder) checkPeriod(job *Job) {
+	p := job.Period
+	if p == nil {
+		return
+	}
+	fo, okO := d.fieldOf(job, Operations, p.By, "period.by")
+	fr, okR := d.fieldOf(job, Results, p.By, "period.by")
+	if !okO || !okR {
+		return
+	}
+	if fo.Type != fr.Type || fo.Type != Timestamp && fo.Type != Date {
+		d.fail("period.by", "declare it as timestamp, or as date, on both sides", "%s is %s in the operations and %s in the results", p.By, fo.Type, fr.Type)
+		return
+	}
+	if fo.Type != Date {
+		return
+	}
+	for name, t := range map[string]Template{"from": p.From, "until": p.Until} {
+		if text, err := t.fill(probeDate, ""); err == nil && !isDay(text) {
+			d.fail("period."+name, "write a day: {date}", "%s is a date, so that the period needs whole days", p.By)
+		}
+	}
+}
+
+func (d *decoder) checkPass(job *Job, i int) {
+	p := &job.Match[i]
+	path := index("match", i)
+	parts := join(path, "on")
+	if p.Group != nil {
+		parts = join(path, "group")
+	}
+	for j, k := range p.On {
+		at := index(parts, j)
+		fo, okO := d.fieldOf(job, Operations, k.Operations, at)
+		fr, okR := d.fieldOf(job, Results, k.Results, at)
+		if !okO || !okR {
+			continue
+		}
+		if fo.Type != fr.Type && !(numeric(fo.Type) && numeric(fr.Type)) {
+			d.fail(at, "declare the same `type` on both sides", "%s of the operations is %s and %s of the results is %s, so that the keys would never be equal", fo.Name, fo.Type, fr.Name, fr.Type)
+		}
+		if !slices.Equal(fo.Normalise, fr.Normalise) {
+			d.warn(at, "normalise both sides alike", "%s of the operations and %s of the results are normalised differently", fo.Name, fr.Name)
+		}
+		if fr.Map != nil {
+			d.fail(at, "use another field", "the status of the results has a map; it is no key")
+		}
+	}
+	d.checkWithin(job, p, join(path, "within"))
+	if g := p.Group; g != nil {
+		d.checkGroup(job, g, path)
+	}
+}
+
+func (d *decoder) checkWithin(job *Job, p *Pass, path string) {
+	for _, w := range p.Within {
+		at := join(path, w.Field)
+		fo, okO := d.fieldOf(job, Operations, w.Field, at)
+		fr, okR := d.fieldOf(job, Results, w.Field, at)
+		if !okO || !okR {
+			continue
+		}
+		if fo.Type != fr.Type || fo.Type != Timestamp && fo.Type != Date {
+			d.fail(at, "declare it as timestamp, or as date, on both sides", "%s is %s in the operations and %s in the results, which has no time between", w.Field, fo.Type, fr.Type)
+			continue
+		}
+		const day = 24 * time.Hour
+		if fo.Type == Date && w.Max%day != 0 {
+			d.fail(at, "write whole days: 2d", "%s is a date; %s is no number of days", w.Field, formatDuration(w.Max))
+		}
+	}
+}
+
+func (d *decoder) checkGroup(job *Job, g *Group, path string) {
+	for _, s := range Sides {
+		if g.Sum != "" {
+			if f, ok := d.fieldOf(job, s, g.Sum, join(path, "sum")); ok && !numeric(f.Type) {
+				d.fail(join(path, "sum"), "declare `type: decimal`", "the field %s of the %s is %s, it has no sum", f.Name, s, f.Type)
+			}
+		}
+		for i, name := range g.Same {
+			d.fieldOf(job, s, name, index(join(path, "same"), i))
+		}
+	}
+	if g.Count != "" {
+		p := join(join(path, "count"), "results")
+		if f, ok := d.fieldOf(job, Results, g.Count, p); ok && f.Type != Integer {
+			d.fail(p, "declare `type: integer`", "the field %s is %s, it states no number of members", f.Name, f.Type)
+		}
+	}
+}
+
+func (d *decoder) checkPolicies(job *Job) {
+	for _, name := range sortedKeys(job.Types) {
+		p := job.Types[name]
+		path := join("types", name)
+		if p.HasWindow {
+			f := job.Operations.Field("created_at")
+			if f == nil || f.Type != Timestamp {
+				d.fail(join(path, "window"), "add `created_at: {column: …, type: timestamp}` to operations.fields", "the window of %s needs the field created_at of the operations, of type timestamp", name)
+			}
+		}
+		for i, field := range p.OncePer {
+			d.fieldOf(job, Operations, field, index(join(path, "once_per"), i))
+		}
+		if p.Approvals != nil && (job.Operations.Field("amount") == nil || job.Operations.Field("currency") == nil) {
+			d.fail(join(path, "approvals"), "declare the fields amount and currency of the operations", "approvals of %s depend on an amount and its currency, which the operations do not declare", name)
+		}
+	}
+	if len(job.Types) > 0 && job.Operations.Field("type") == nil && !onlyDefault(job.Types) {
+		d.fail("types", "add `type: column` to operations.fields, or write one policy under \"*\"", "policies by type need the field type of the operations")
+	}
+	d.checkCoverageTypes(job)
+	for _, queue := range sortedKeys(job.Limits.BlastRadius) {
+		if len(job.Limits.BlastRadius[queue].Amount) > 0 && (job.Operations.Field("amount") == nil || job.Operations.Field("currency") == nil) {
+			d.fail(join("limits.blast_radius", queue)+".amount", "declare the fields amount and currency of the operations", "a limit of an amount needs amount and currency, which the operations do not declare")
+		}
+	}
+}
+
+func onlyDefault(types map[string]TypePolicy) bool {
+	_, ok := types["*"]
+	return ok && len(types) == 1
+}
+
+// checkCoverageTypes warns of a type that a source should know but no policy
+// names; it is likely misspelt.
+func (d *decoder) checkCoverageTypes(job *Job) {
+	if _, ok := job.Types["*"]; ok || len(job.Types) == 0 {
+		return
+	}
+	for _, s := range Sides {
+		for i, src := range job.Spec(s).Sources {
+			for j, t := range src.Coverage.Types {
+				if _, ok := job.Types[t]; !ok {
+					p := index(fmt.Sprintf("%s.sources[%d].coverage.types", s, i), j)
+					d.warn(p, didYouMean(t, sortedKeys(job.Types)), "no policy names the type %q", t)
+				}
+			}
+		}
+	}
+}
+
+func (d *decoder) checkUnattributed(job *Job) {
+	for i, name := range job.Unattributed.Contradicts {
+		p := index("unattributed.contradicts", i)
+		d.fieldOf(job, Operations, name, p)
+		d.fieldOf(job, Results, name, p)
+	}
+	if job.Unattributed.Within > 0 {
+		for _, s := range Sides {
+			if f := job.Spec(s).Field("created_at"); f == nil || f.Type != Timestamp {
+				d.fail("unattributed.within", "add `created_at: {column: …, type: timestamp}`", "it needs the field created_at of the %s, of type timestamp", s)
+			}
+		}
+	}
+}

@@ -1,0 +1,626 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Bounds of a job file. A hand-written one is far below all of them; what is
+// above is refused before it costs memory.
+const (
+	maxJobBytes = 1 << 20
+	maxNodes    = 50_000 // after aliases are filled in
+	maxDepth    = 50
+	maxErrors   = 100
+)
+
+// place is a position in the job file, both from 1.
+type place struct{ line, column int }
+
+// decoder walks the nodes of one job file and collects every fault.
+type decoder struct {
+	file     string
+	lines    []string
+	errs     Errors
+	warnings []Warning
+	places   map[string]place // path → where it is said; missing keys use the nearest one above
+	given    map[string]int   // path of a scalar or list in the file → line
+	used     map[string]bool  // "shape.key" that a loader looked at
+	nodes    int
+}
+
+func newDecoder(src []byte, file string) *decoder {
+	text := strings.ReplaceAll(string(src), "\r\n", "\n")
+	return &decoder{
+		file:   file,
+		lines:  strings.Split(text, "\n"),
+		places: map[string]place{"": {1, 1}},
+		given:  map[string]int{},
+		used:   map[string]bool{},
+	}
+}
+
+// root parses the text into one mapping node with aliases and merge keys filled
+// in; nil where that failed.
+func (d *decoder) root(src []byte) *yaml.Node {
+	if len(src) > maxJobBytes {
+		d.failAt(place{}, "", "split the job", "the job file has %d bytes, at most %d are read", len(src), maxJobBytes)
+		return nil
+	}
+	if !utf8.Valid(src) {
+		d.failAt(d.badByte(src), "", "save the file as UTF-8", "the job file is not UTF-8")
+		return nil
+	}
+	var doc yaml.Node
+	if err := yaml.Load(src, &doc, yaml.WithSingleDocument(false)); err != nil {
+		d.syntax(err)
+		return nil
+	}
+	n := &doc
+	if n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
+		n = n.Content[0]
+	}
+	if n.Kind == 0 || n.ShortTag() == "!!null" {
+		d.failAt(place{}, "", "`recon-batch init` writes a job file to start from", "the job file is empty")
+		return nil
+	}
+	n = d.expand(n, 0, nil)
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yaml.MappingNode {
+		d.failAt(at(n), "", "a job file is a mapping: `job: name`, `operations:`, `results:`, `match:`", "the job file is a %s", kindName(n))
+		return nil
+	}
+	return n
+}
+
+func (d *decoder) badByte(src []byte) place {
+	p := place{1, 1}
+	for len(src) > 0 {
+		r, n := utf8.DecodeRune(src)
+		if r == utf8.RuneError && n == 1 {
+			return p
+		}
+		p.column++
+		if r == '\n' {
+			p = place{p.line + 1, 1}
+		}
+		src = src[n:]
+	}
+	return p
+}
+
+// syntax turns what the YAML parser says into our form.
+func (d *decoder) syntax(err error) {
+	le, ok := errors.AsType[*yaml.LoadError](err)
+	if !ok {
+		d.failAt(place{}, "", "", "%s", strings.TrimPrefix(err.Error(), "yaml: "))
+		return
+	}
+	msg := le.Message
+	if le.ContextMsg != "" {
+		msg = le.ContextMsg + ": " + msg
+	}
+	hint := ""
+	if strings.Contains(msg, "multiple documents") || strings.Contains(msg, "expected single document") {
+		hint = "a job file is one YAML document; remove what follows `---`"
+	}
+	d.failAt(place{le.Mark.Line, max(le.Mark.Column, 1)}, "", hint, "not YAML: %s", msg)
+}
+
+// expand copies the tree with every alias replaced by what it stands for, and
+// every merge key (<<) by the keys it brings; a key beside it wins. The copy is
+// bounded in size and depth, so that nested aliases cannot exhaust memory.
+func (d *decoder) expand(n *yaml.Node, depth int, via []*yaml.Node) *yaml.Node {
+	d.nodes++
+	if d.nodes > maxNodes || depth > maxDepth {
+		if d.nodes < 2*maxNodes { // said once
+			d.failAt(at(n), "", "write the parts out, or split the job", "the job file has more than %d values or %d levels after its aliases are filled in", maxNodes, maxDepth)
+			d.nodes = 2 * maxNodes
+		}
+		return nil
+	}
+	if n.Kind == yaml.AliasNode {
+		for _, v := range via {
+			if v == n.Alias {
+				d.failAt(at(n), "", "remove the alias", "the alias *%s contains itself", n.Value)
+				return nil
+			}
+		}
+		out := d.expand(n.Alias, depth+1, append(via, n.Alias))
+		if out != nil {
+			out.Line, out.Column = n.Line, n.Column
+		}
+		return out
+	}
+	out := &yaml.Node{Kind: n.Kind, Style: n.Style, Tag: n.Tag, Value: n.Value, Line: n.Line, Column: n.Column}
+	if n.Kind != yaml.MappingNode {
+		for _, c := range n.Content {
+			e := d.expand(c, depth+1, via)
+			if e == nil {
+				return nil
+			}
+			out.Content = append(out.Content, e)
+		}
+		return out
+	}
+	var merged []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := d.expand(n.Content[i], depth+1, via), d.expand(n.Content[i+1], depth+1, via)
+		if k == nil || v == nil {
+			return nil
+		}
+		if k.Value != "<<" || k.ShortTag() != "!!merge" {
+			out.Content = append(out.Content, k, v)
+			continue
+		}
+		sources := []*yaml.Node{v}
+		if v.Kind == yaml.SequenceNode {
+			sources = v.Content
+		}
+		for _, s := range sources {
+			if s.Kind != yaml.MappingNode {
+				d.failAt(at(s), "", "`<<: *name` takes the alias of a mapping", "a merge key takes a mapping, this is a %s", kindName(s))
+				return nil
+			}
+			merged = append(merged, s)
+		}
+	}
+	for _, m := range merged {
+		for i := 0; i+1 < len(m.Content); i += 2 {
+			if lookup(out, m.Content[i].Value) == nil {
+				out.Content = append(out.Content, m.Content[i], m.Content[i+1])
+			}
+		}
+	}
+	return out
+}
+
+// lookup returns the value of a key of a mapping node, or nil.
+func lookup(n *yaml.Node, name string) *yaml.Node {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == name {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// overlay merges two values: mappings key by key, the upper one wins; anything
+// else is replaced. The nodes keep their places.
+func overlay(base, over *yaml.Node) *yaml.Node {
+	if base == nil || over == nil || base.Kind != yaml.MappingNode || over.Kind != yaml.MappingNode {
+		if over == nil {
+			return base
+		}
+		return over
+	}
+	out := *over
+	out.Content = append([]*yaml.Node(nil), over.Content...)
+	for i := 0; i+1 < len(base.Content); i += 2 {
+		k, v := base.Content[i], base.Content[i+1]
+		replaced := false
+		for j := 0; j+1 < len(out.Content); j += 2 {
+			if out.Content[j].Value == k.Value {
+				out.Content[j+1] = overlay(v, out.Content[j+1])
+				replaced = true
+			}
+		}
+		if !replaced {
+			out.Content = append(out.Content, k, v)
+		}
+	}
+	return &out
+}
+
+func at(n *yaml.Node) place { return place{n.Line, n.Column} }
+
+func kindName(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "mapping"
+	case yaml.SequenceNode:
+		return "list"
+	default:
+		if n.ShortTag() == "!!null" {
+			return "key without a value"
+		}
+		return "single value"
+	}
+}
+
+func (d *decoder) failAt(p place, path, hint, format string, args ...any) {
+	if len(d.errs) == maxErrors {
+		d.errs = append(d.errs, Error{File: d.file, Line: len(d.lines) + 1, Column: 1, Msg: "more faults than are listed", Hint: "correct these first"})
+	}
+	if len(d.errs) > maxErrors {
+		return
+	}
+	e := Error{File: d.file, Line: p.line, Column: p.column, Path: path, Hint: hint, Msg: fmt.Sprintf(format, args...)}
+	if p.line > 0 && p.line <= len(d.lines) {
+		e.Source = printable(d.lines[p.line-1])
+	}
+	d.errs = append(d.errs, e)
+}
+
+// maxSourceLine bounds the source line shown with an error, in characters.
+const maxSourceLine = 200
+
+// printable makes a source line safe for a terminal: control characters become
+// blanks, which keeps the caret in its column.
+func printable(line string) string {
+	rs := []rune(line)
+	if len(rs) > maxSourceLine {
+		rs = append(rs[:maxSourceLine:maxSourceLine], '…')
+	}
+	for i, r := range rs {
+		if r != '\t' && !strconv.IsPrint(r) {
+			rs[i] = ' '
+		}
+	}
+	return string(rs)
+}
+
+// fail reports a fault of the value at the path, or of the nearest one above it
+// that the file has.
+func (d *decoder) fail(path, hint, format string, args ...any) {
+	d.failAt(d.place(path), path, hint, format, args...)
+}
+
+func (d *decoder) warn(path, hint, format string, args ...any) {
+	p := d.place(path)
+	d.warnings = append(d.warnings, Warning{File: d.file, Line: p.line, Column: p.column, Path: path, Hint: hint, Msg: fmt.Sprintf(format, args...)})
+}
+
+func (d *decoder) place(path string) place {
+	for {
+		if p, ok := d.places[path]; ok {
+			return p
+		}
+		path = parentPath(path)
+	}
+}
+
+// parentPath of a.b[2] is a.b, and of that a; "" is the job.
+func parentPath(path string) string {
+	if i := strings.LastIndexAny(path, ".["); i >= 0 {
+		return path[:i]
+	}
+	return ""
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func index(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+
+// object is one mapping of the file, checked against its shape.
+type object struct {
+	d      *decoder
+	shape  *shape
+	path   string
+	values map[string]*yaml.Node
+}
+
+// object checks that the node is a mapping with keys of the shape; nil and a
+// fault where it is none. Unknown and repeated keys are reported, and ignored.
+func (d *decoder) object(n *yaml.Node, s *shape, path string) *object {
+	if n.Kind != yaml.MappingNode {
+		d.failAt(at(n), path, "write it as a mapping of keys: "+strings.Join(s.names(), ", "), "%s is a %s where a mapping is needed", described(path), kindName(n))
+		return nil
+	}
+	if _, ok := d.places[path]; !ok {
+		d.places[path] = at(n)
+	}
+	o := &object{d: d, shape: s, path: path, values: map[string]*yaml.Node{}}
+	seen := map[string]place{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		name := k.Value
+		p := join(path, name)
+		if k.Kind != yaml.ScalarNode {
+			d.failAt(at(k), path, "", "a key of %s is a %s", described(path), kindName(k))
+			continue
+		}
+		if first, ok := seen[name]; ok {
+			d.failAt(at(k), p, "keep one of the two", "the key %q is there twice, first in line %d", name, first.line)
+			continue
+		}
+		seen[name] = at(k)
+		if hint, ok := s.later[name]; ok {
+			d.failAt(at(k), p, hint, "%s is not in this release", p)
+			continue
+		}
+		if s.key(name) == nil {
+			d.failAt(at(k), p, didYouMean(name, s.names()), "unknown key %q in %s", name, described(path))
+			continue
+		}
+		d.record(p, k, v)
+		if v.ShortTag() == "!!null" {
+			d.failAt(at(k), p, "give a value, or leave the key out for its default", "%s has no value", p)
+			continue
+		}
+		o.values[name] = v
+	}
+	for _, k := range s.keys {
+		if k.required && seen[k.name] == (place{}) {
+			d.fail(path, fmt.Sprintf("add `%s:`: %s", k.name, k.doc), "%s has no %q", described(path), k.name)
+		}
+	}
+	return o
+}
+
+// record notes where the value of a path stands. The key is the place of a value
+// that begins on a later line.
+func (d *decoder) record(path string, k, v *yaml.Node) {
+	p := at(v)
+	if k != nil && v.Line != k.Line {
+		p = at(k)
+	}
+	d.places[path] = p
+	if v.Kind != yaml.MappingNode {
+		d.given[path] = v.Line
+	}
+}
+
+func described(path string) string {
+	if path == "" {
+		return "the job"
+	}
+	return path
+}
+
+// free reads a mapping whose keys are names of the user's own.
+func (d *decoder) free(n *yaml.Node, path string, each func(name string, key, value *yaml.Node, path string)) {
+	if n.Kind != yaml.MappingNode {
+		d.failAt(at(n), path, "", "%s is a %s where a mapping is needed", described(path), kindName(n))
+		return
+	}
+	seen := map[string]place{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		p := join(path, k.Value)
+		if k.Kind != yaml.ScalarNode {
+			d.failAt(at(k), path, "", "a key of %s is a %s", described(path), kindName(k))
+			continue
+		}
+		if first, ok := seen[k.Value]; ok {
+			d.failAt(at(k), p, "keep one of the two", "the key %q is there twice, first in line %d", k.Value, first.line)
+			continue
+		}
+		seen[k.Value] = at(k)
+		d.record(p, k, v)
+		if v.ShortTag() == "!!null" {
+			d.failAt(at(k), p, "give a value, or leave the key out", "%s has no value", p)
+			continue
+		}
+		each(k.Value, k, v, p)
+	}
+}
+
+// node returns the value of a key, or nil where the file does not have it.
+func (o *object) node(name string) *yaml.Node {
+	if o == nil {
+		return nil
+	}
+	if o.shape.key(name) == nil {
+		panic("rules: " + o.shape.name + " has no key " + name)
+	}
+	o.d.used[o.shape.name+"."+name] = true
+	return o.values[name]
+}
+
+func (o *object) has(name string) bool { return o.node(name) != nil }
+
+func (o *object) at(name string) string { return join(o.path, name) }
+
+func (o *object) fail(name, hint, format string, args ...any) {
+	o.d.fail(o.at(name), hint, format, args...)
+}
+
+// sub returns the mapping under a key, or nil.
+func (o *object) sub(name string, s *shape) *object {
+	n := o.node(name)
+	if n == nil {
+		return nil
+	}
+	return o.d.object(n, s, o.at(name))
+}
+
+// text of a single value as written; the default where the key is missing.
+func (o *object) text(name, def string) string {
+	n := o.node(name)
+	if n == nil {
+		return def
+	}
+	s, ok := o.d.scalar(n, o.at(name))
+	if !ok {
+		return def
+	}
+	return s
+}
+
+// scalar is the text of a single value that is not empty.
+func (d *decoder) scalar(n *yaml.Node, path string) (string, bool) {
+	if n.Kind != yaml.ScalarNode {
+		d.failAt(at(n), path, "", "%s is a %s where a single value is needed", described(path), kindName(n))
+		return "", false
+	}
+	switch n.ShortTag() {
+	case "!!null":
+		d.failAt(at(n), path, fmt.Sprintf("write %q in quotes where the text is meant", n.Value), "%s has no value", described(path))
+		return "", false
+	case "!!str", "!!int", "!!float", "!!bool", "!!timestamp":
+	default:
+		d.failAt(at(n), path, "remove the tag", "%s has the tag %s, which means nothing here", described(path), n.Tag)
+		return "", false
+	}
+	if n.Value == "" {
+		d.failAt(at(n), path, "", "%s is empty", described(path))
+		return "", false
+	}
+	if strings.ContainsRune(n.Value, 0) {
+		d.failAt(at(n), path, "remove it", "%s holds a NUL character", described(path))
+		return "", false
+	}
+	return n.Value, true
+}
+
+func (o *object) boolean(name string, def bool) bool {
+	n := o.node(name)
+	if n == nil {
+		return def
+	}
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!bool" {
+		switch strings.ToLower(n.Value) {
+		case "true":
+			return true
+		case "false":
+			return false
+		}
+	}
+	o.fail(name, "write true or false", "%s is neither true nor false", o.at(name))
+	return def
+}
+
+func (o *object) integer(name string, def, minimum, maximum int64) int64 {
+	n := o.node(name)
+	if n == nil {
+		return def
+	}
+	v, err := strconv.ParseInt(n.Value, 10, 64)
+	if n.Kind != yaml.ScalarNode || err != nil || v < minimum || v > maximum {
+		o.fail(name, "", "%s is not a whole number from %d to %d", o.at(name), minimum, maximum)
+		return def
+	}
+	return v
+}
+
+func (o *object) duration(name string, def time.Duration) time.Duration {
+	n := o.node(name)
+	if n == nil {
+		return def
+	}
+	v, ok := o.d.duration(n, o.at(name))
+	if !ok {
+		return def
+	}
+	return v
+}
+
+func (d *decoder) duration(n *yaml.Node, path string) (time.Duration, bool) {
+	s, ok := d.scalar(n, path)
+	if !ok {
+		return 0, false
+	}
+	v, err := ParseDuration(s)
+	if err != nil {
+		d.failAt(at(n), path, "durations: 10s, 5m, 6h, 2d, 1h30m", "%s: %s", path, err)
+		return 0, false
+	}
+	return v, true
+}
+
+// choice is one of the options; the default where the key is missing or wrong.
+func choice[T ~string](o *object, name string, def T, options ...T) T {
+	n := o.node(name)
+	if n == nil {
+		return def
+	}
+	s, ok := o.d.scalar(n, o.at(name))
+	if !ok {
+		return def
+	}
+	if !oneOf(s, options) {
+		o.fail(name, didYouMean(s, names(options)), "%s: %q is not known here", o.at(name), s)
+		return def
+	}
+	return T(s)
+}
+
+// texts is a list of single values; one value alone is a list of one.
+func (o *object) texts(name string) []string {
+	n := o.node(name)
+	if n == nil {
+		return nil
+	}
+	return o.d.texts(n, o.at(name))
+}
+
+func (d *decoder) texts(n *yaml.Node, path string) []string {
+	items := d.items(n, path)
+	out := make([]string, 0, len(items))
+	seen := map[string]bool{}
+	for i, c := range items {
+		s, ok := d.scalar(c, index(path, i))
+		if !ok {
+			continue
+		}
+		if seen[s] {
+			d.failAt(at(c), index(path, i), "keep one of the two", "%s: %q is there twice", path, s)
+			continue
+		}
+		seen[s] = true
+		out = append(out, s)
+	}
+	return out
+}
+
+// items are the members of a list; a value that is no list counts as a list of
+// one. Their places are noted.
+func (d *decoder) items(n *yaml.Node, path string) []*yaml.Node {
+	if n.Kind != yaml.SequenceNode {
+		return []*yaml.Node{n}
+	}
+	for i, c := range n.Content {
+		d.record(index(path, i), nil, c)
+	}
+	if len(n.Content) == 0 {
+		d.failAt(at(n), path, "name at least one, or leave the key out", "%s is an empty list", described(path))
+	}
+	return n.Content
+}
+
+// list are the members of a list under a key that takes nothing but a list.
+func (o *object) list(name string) []*yaml.Node {
+	n := o.node(name)
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yaml.SequenceNode {
+		o.fail(name, "write it as a list: each entry after a dash", "%s is a %s where a list is needed", o.at(name), kindName(n))
+		return nil
+	}
+	for i, c := range n.Content {
+		o.d.record(index(o.at(name), i), nil, c)
+	}
+	return n.Content
+}
+
+// enums are a list of single values, each among the options.
+func enums[T ~string](o *object, name string, options ...T) []T {
+	var out []T
+	for i, s := range o.texts(name) {
+		if !oneOf(s, options) {
+			p := o.at(name)
+			if o.values[name].Kind == yaml.SequenceNode {
+				p = index(p, i)
+			}
+			o.d.fail(p, didYouMean(s, names(options)), "%s: %q is not known here", o.at(name), s)
+			continue
+		}
+		out = append(out, T(s))
+	}
+	return out
+}

@@ -1,0 +1,502 @@
+package rules
+
+// The shapes of all mappings of a job file. The texts are those of the JSON
+// Schema, and so of the help that editors show.
+
+var jobShape = &shape{
+	name: "job", doc: "One reconciliation job.",
+	keys: []key{
+		{name: "version", doc: "Version of the form of the job file.", def: "1", value: schema{"const": 1}},
+		{name: "job", doc: "Name of the job: the folder of its runs, and in all outputs. Lower-case letters, digits, hyphens.", required: true, value: patternValue(jobNamePattern)},
+		{name: "timezone", doc: "The business calendar, an IANA name. {date} is a business date in it, and instants without an offset are local times in it.", def: "UTC", value: schema{"type": "string"}},
+		{name: "as_of", doc: "The reference time of windows and ages; never the wall clock.", def: "{date+1}T00:00, the end of the business date", value: schema{"type": "string"}},
+		{name: "clock_skew", doc: "How far a provider's clock may differ from ours (V26, V27, V29).", def: "5m", value: durationValue()},
+		{name: "period", doc: "Which rows this run totals; the others are linked and judged as context (V8).", def: "everything", value: shapeValue(periodShape)},
+		{name: "mode", doc: "enforce, or observe: everything is computed and each queue item is marked observe_only.", def: "enforce", value: enumValue(Enforce, Observe)},
+		{name: "operations", doc: "What we intended: local exports.", required: true, value: shapeValue(operationsShape)},
+		{name: "results", doc: "What the provider says happened.", required: true, value: shapeValue(resultsShape)},
+		{name: "match", doc: "The passes of the key cascade, in order. A row that one pass claimed is not offered to the next.", required: true, value: schema{"type": "array", "minItems": 1, "items": shapeValue(passShape)}},
+		{name: "compare", doc: "The compared fields, in the order in which differences are listed.", def: "nothing: presence alone counts", value: listValue(shapeValue(compareShape))},
+		{name: "scope", doc: "Rules that make rows not_applicable (V7).", def: "none", value: listValue(shapeValue(scopeShape))},
+		{name: "types", doc: "Policy by type of operation. \"*\" holds the defaults of all types, and the policy of types that are not listed.", def: "none: every operation is due", value: mapValue(shapeValue(typeShape))},
+		{name: "states", doc: "The local states of operations.", def: "the default set", value: shapeValue(statesShape)},
+		{name: "limits", doc: "What one run may propose.", def: "none", value: shapeValue(limitsShape)},
+		{name: "gates", doc: "Conditions under which a published run ends with exit status 3.", def: "none", value: listValue(shapeValue(gateShape))},
+		{name: "unattributed", doc: "Narrows which operations a result without identity stands against (V27); the report says so.", def: "not narrowed", value: shapeValue(unattributedShape)},
+		{name: "redact", doc: "How personal fields appear in outputs.", def: "nothing is redacted", value: shapeValue(redactShape)},
+		{name: "outputs", doc: "What a run writes, and where.", value: shapeValue(outputsShape)},
+		{name: "may_be_empty", doc: "A side without rows, or rows on both sides without one link, is expected and withholds nothing (V38).", def: "false", value: boolValue()},
+	},
+	later: map[string]string{
+		"pilot":   "narrow the job by a scope rule until then",
+		"presets": "write the keys out",
+		"use":     "write the keys out",
+	},
+}
+
+const jobNamePattern = `^[a-z0-9][a-z0-9-]{0,62}$`
+
+var periodShape = &shape{
+	name: "period", doc: "A half-open time, decided by the operation where there is one.",
+	keys: []key{
+		{name: "by", doc: "Product field of type timestamp or date, declared on both sides.", required: true, value: patternValue(namePattern)},
+		{name: "from", doc: "First instant, included; a bare date is its start.", required: true, value: schema{"type": "string"}},
+		{name: "until", doc: "First instant after it.", required: true, value: schema{"type": "string"}},
+		{name: "reason", doc: "The reason of rows outside.", def: "out_of_period", value: patternValue(namePattern)},
+	},
+}
+
+// sourceKeys are the keys of a source but for name and fields: a side with one
+// source may carry them itself.
+var sourceKeys = []key{
+	{name: "path", doc: "File to read, relative to the job file; with {date} and {file_date}. The characters * ? [ make it a pattern; {exact: …} takes them as they are, and {{ and }} stand for braces.", value: anyValue(schema{"type": "string"}, shapeValue(pathShape))},
+	{name: "dates", doc: "One path for each day, both included; {file_date} is the day. A day without its file is a gap.", value: shapeValue(datesShape)},
+	{name: "need", doc: "What happens when it is missing or bad (V35): required stops; optional goes on and proves nothing; late-ok may be missing, bad stops.", def: "required", value: enumValue(Required, Optional, LateOK)},
+	{name: "on_reject", doc: "What a record that cannot be cut into its fields does (V36): fail stops the run; keep lists it, and the file proves no absence.", def: "fail", value: enumValue(RejectFail, RejectKeep)},
+	{name: "format", doc: "Form of the file; never guessed from its content.", def: "by the ending of the path: .csv .tsv .ndjson .jsonl .json .parquet, before .gz or .zst", value: enumValue("csv", "tsv", "ndjson", "json", "parquet")},
+	{name: "compression", doc: "Compression of the file.", def: "by the ending of the name: .gz, .zst", value: enumValue("auto", CompressionNone, CompressionGzip, CompressionZstd)},
+	{name: "csv", doc: "Dialect of CSV and TSV.", value: shapeValue(csvShape)},
+	{name: "json", doc: "Where the records of a JSON document are.", value: shapeValue(jsonShape)},
+	{name: "coverage", doc: "What the source can prove (V26): `complete`, or a mapping.", def: "complete where no source of the side declares any", value: anyValue(schema{"const": "complete"}, shapeValue(coverageShape))},
+	{name: "minimum_records", doc: "Fewer data records refuse the file.", def: "0", value: intValue(0)},
+	{name: "controls", doc: "Totals that the file states about itself.", value: shapeValue(controlsShape)},
+	{name: "pages", doc: "The page of each record of a snapshot; a key on two pages withdraws the coverage.", value: shapeValue(pagesShape)},
+	{name: "stated_total", doc: "Totals that the provider states elsewhere.", value: shapeValue(statedTotalShape)},
+}
+
+var laterSourceKeys = map[string]string{
+	"xlsx": "export the sheet as CSV until then",
+}
+
+var sourceShape = &shape{
+	name: "source", doc: "One place that evidence comes from.",
+	keys: append(append([]key{
+		{name: "name", doc: "Name of the source in outputs; unique in its side.", def: "the side's name, where it is the only source", value: patternValue(sourceNamePattern)},
+	}, sourceKeys...), key{
+		name: "fields", doc: "Overrides of the side's fields for this source: what is not said is taken from the side. A field that only sources declare is null in the others.", value: mapValue(anyValue(schema{"type": []any{"string", "integer"}}, shapeValue(fieldShape))),
+	}),
+	later: laterSourceKeys,
+}
+
+const sourceNamePattern = `^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`
+
+var pathShape = &shape{
+	name: "path", doc: "A path taken literally.",
+	keys: []key{{name: "exact", doc: "Path in which * ? [ are ordinary characters.", required: true, value: schema{"type": "string"}}},
+}
+
+var datesShape = &shape{
+	name: "dates", doc: "Days of a source.",
+	keys: []key{
+		{name: "from", doc: "First day: a date or {date-3}.", required: true, value: schema{"type": "string"}},
+		{name: "until", doc: "Last day, included.", required: true, value: schema{"type": "string"}},
+	},
+}
+
+var csvShape = &shape{
+	name: "csv", doc: "A CSV dialect: RFC 4180 with the deviations named here.",
+	keys: []key{
+		{name: "delimiter", doc: "One character, or tab.", def: "a comma; a tab for .tsv", value: schema{"type": "string"}},
+		{name: "quote", doc: "One character, doubled inside a quoted field, or none.", def: "\"", value: schema{"type": "string"}},
+		{name: "encoding", doc: "Encoding of the text; a byte order mark that fits it is accepted.", def: "utf-8", value: enumValue(csvEncodings...)},
+		{name: "header", doc: "Where the names of the columns are: first_line, none, or {first_field: X} for the first line whose first field is X.", def: "first_line", value: anyValue(enumValue("first_line", "none"), shapeValue(firstFieldShape))},
+		{name: "columns", doc: "The names of the columns in order, where the header is none.", value: listValue(textValue())},
+		{name: "header_names", doc: "How names of columns are compared.", def: "exact", value: enumValue("exact", "trim", "ignore_case")},
+		{name: "decimal", doc: "Decimal mark of the source's numbers: . or ,", def: ".", value: schema{"type": "string", "maxLength": 1}},
+		{name: "group", doc: "Grouping mark of the source's numbers.", def: "none", value: schema{"type": "string"}},
+		{name: "rows", doc: "Tells header, record and trailer lines apart by the text of one field.", value: shapeValue(rowsShape)},
+		{name: "ends_before", doc: "The records end before the line with this first field; a file without it is refused.", value: shapeValue(firstFieldShape)},
+		{name: "skip_lines", doc: "Lines that are no records, at any place.", value: shapeValue(startsWithShape)},
+		{name: "empty_text", doc: "Whether \"\" is null like a bare empty field, or an empty text.", def: "is_null", value: enumValue("is_null", "quoted_is_text")},
+		{name: "null_words", doc: "Texts that mean null.", def: "none", value: listValue(textValue())},
+	},
+}
+
+var csvEncodings = []string{"utf-8", "utf-16", "utf-16le", "utf-16be", "latin-1", "windows-1252"}
+
+var firstFieldShape = &shape{
+	name: "first_field", doc: "A line by its first field.",
+	keys: []key{{name: "first_field", doc: "Text of the first field.", required: true, value: textValue()}},
+}
+
+var startsWithShape = &shape{
+	name: "starts_with", doc: "Lines by how they start.",
+	keys: []key{{name: "starts_with", doc: "First characters of the line.", required: true, value: textValue()}},
+}
+
+var rowsShape = &shape{
+	name: "rows", doc: "Record kinds by the text of one field.",
+	keys: []key{
+		{name: "field", doc: "The field, counted from 1.", required: true, value: intValue(1)},
+		{name: "header", doc: "Text in header lines.", def: "there are none", value: textValue()},
+		{name: "record", doc: "Text in records.", def: "whatever is neither header nor trailer", value: textValue()},
+		{name: "trailer", doc: "Text in the trailer: exactly one, after the last record.", def: "there is none", value: textValue()},
+	},
+}
+
+var jsonShape = &shape{
+	name: "json", doc: "A JSON document.",
+	keys: []key{{name: "path", doc: "Dotted path of the array of records.", def: "the top", value: schema{"type": "string"}}},
+}
+
+var coverageShape = &shape{
+	name: "coverage", doc: "What a source can prove (V26).",
+	keys: []key{
+		{name: "complete", doc: "It covers every time.", def: "false", value: boolValue()},
+		{name: "proves", doc: "What its silence means. Only full-lifecycle proves an absence; settled-only does for types whose effect is the settlement.", def: "full-lifecycle", value: enumValue(FullLifecycle, SettledOnly, FailuresOnly, PresenceOnly)},
+		{name: "types", doc: "The types of operation it should know.", def: "all", value: listValue(textValue())},
+		{name: "account", doc: "Sources of one account continue each other.", def: "one account for the side", value: textValue()},
+		{name: "knows", doc: "Expression over the operation: which of them the account should know.", def: "all", value: schema{"type": "string"}},
+		{name: "from", doc: "First instant covered.", value: schema{"type": "string"}},
+		{name: "until", doc: "First instant not covered.", value: schema{"type": "string"}},
+		{name: "lag", doc: "How late a result may appear.", def: "0s", value: durationValue()},
+		{name: "controls", doc: "Totals that the file states about itself; also a key of the source.", value: shapeValue(controlsShape)},
+	},
+}
+
+var controlsShape = &shape{
+	name: "controls", doc: "Where a file states its totals: trailer.N, or total_line.N for the ends_before line; fields count from 1.",
+	keys: []key{
+		{name: "count", doc: "Number of data records, rejects included.", value: patternValue(positionPattern)},
+		{name: "sum", doc: "Sum of a product field over all records.", value: mapValue(patternValue(positionPattern))},
+	},
+}
+
+const positionPattern = `^(trailer|total_line)\.[1-9][0-9]{0,3}$`
+
+var pagesShape = &shape{
+	name: "pages", doc: "Pages of a snapshot.",
+	keys: []key{
+		{name: "column", doc: "Source column with the page.", required: true, value: textValue()},
+		{name: "on_overlap", doc: "What a key on two pages does.", def: "withdraw", value: enumValue("withdraw")},
+	},
+}
+
+var statedTotalShape = &shape{
+	name: "stated_total", doc: "Totals that the provider states.",
+	keys: []key{{name: "distinct_keys", doc: "Number of distinct identity keys.", required: true, value: intValue(0)}},
+}
+
+var operationsShape = &shape{
+	name: "operations", doc: "The side of the operations. A side with one source may carry the keys of the source itself.",
+	keys:  append(sideKeys(), sourceKeys...),
+	later: laterSourceKeys,
+}
+
+var resultsShape = &shape{
+	name: "results", doc: "The side of the results. A side with one source may carry the keys of the source itself.",
+	keys: append(append(sideKeys(),
+		key{name: "keep_effect", doc: "Which of several effects of one operation is the good one (V10).", value: shapeValue(keepEffectShape)},
+	), sourceKeys...),
+	later: laterSourceKeys,
+}
+
+func sideKeys() []key {
+	return []key{
+		{name: "sources", doc: "Where the rows come from.", value: schema{"type": "array", "minItems": 1, "items": shapeValue(sourceShape)}},
+		{name: "fields", doc: "Product fields: name → column, or a mapping.", required: true, value: mapValue(anyValue(schema{"type": []any{"string", "integer"}}, shapeValue(fieldShape)))},
+		{name: "transport_columns", doc: "Source columns that are no part of the record, such as a page number (V4).", def: "none", value: listValue(textValue())},
+		{name: "survivor", doc: "Which of several records of one record id stands (V5).", value: shapeValue(survivorShape)},
+	}
+}
+
+var fieldShape = &shape{
+	name: "field", doc: "How to get one product field.",
+	keys: []key{
+		{name: "column", doc: "Source column by name; a number is a position from 1.", def: "the field's name", value: schema{"type": []any{"string", "integer"}}},
+		{name: "type", doc: "Type of the values.", def: "text", value: enumValue(fieldTypes...)},
+		{name: "absent", doc: "In a source: it does not have this field, which is null there.", def: "false", value: boolValue()},
+		{name: "normalise", doc: "Steps applied in order for matching and comparing; outputs keep the text as found.", def: "none", value: normaliseValue},
+		{name: "scale", doc: "Decimals: digits after the point; a value with more is unreadable.", def: "any number", value: schema{"type": "integer", "minimum": 0, "maximum": 28}},
+		{name: "decimal", doc: "Decimal mark.", def: "the source's", value: schema{"type": "string", "maxLength": 1}},
+		{name: "group", doc: "Grouping mark.", def: "the source's", value: schema{"type": "string"}},
+		{name: "notation", doc: "Further spellings of a negative sign.", def: "a leading minus only", value: listValue(enumValue("parentheses", "trailing_minus"))},
+		{name: "sign_from", doc: "The sign comes from another column.", value: shapeValue(signFromShape)},
+		{name: "minor_units_of", doc: "Product field with the currency; the number is in its minor units.", value: patternValue(namePattern)},
+		{name: "layout", doc: "Layout or layouts of dates and timestamps: a Go layout, YYYY-MM-DD HH:mm:ss letters, or a name (iso, rfc3339, date).", def: "iso", value: anyValue(schema{"type": "string"}, listValue(schema{"type": "string"}))},
+		{name: "zone", doc: "IANA zone of timestamps without an offset.", def: "none: such a text is unreadable", value: schema{"type": "string"}},
+		{name: "map", doc: "For the status of the results: what each text means (V19). An unlisted one is surfaced.", value: mapValue(enumValue(statuses...))},
+		{name: "placeholders", doc: "Texts that mean empty where the field is a key (V2).", def: "none", value: listValue(textValue())},
+	},
+	later: map[string]string{
+		"numeric_cells": "it belongs to workbooks; export the sheet as CSV until then",
+	},
+}
+
+var fieldTypes = []FieldType{Text, Decimal, Integer, Boolean, Date, Timestamp, Currency}
+
+var statuses = []Status{Succeeded, Pending, Failed, Unknown, Reversed, Refunded}
+
+var normaliseSteps = []Normalise{NormTrim, NormTrimUnicode, NormRemoveZeroWidth, NormNFC, NormIgnoreCase, NormLineEnds, NormUUID}
+
+var normaliseValue = listValue(anyValue(enumValue(normaliseSteps...), shapeValue(prefixShape)))
+
+var prefixShape = &shape{
+	name: "prefix", doc: "A normalisation step with an option.",
+	keys: []key{{name: "strip_prefix", doc: "Text taken away from the start where it is there.", required: true, value: textValue()}},
+}
+
+var signFromShape = &shape{
+	name: "sign_from", doc: "The sign of a number by the mark in another column.",
+	keys: []key{
+		{name: "column", doc: "Source column with the mark.", required: true, value: textValue()},
+		{name: "positive", doc: "Marks of positive numbers.", required: true, value: listValue(textValue())},
+		{name: "negative", doc: "Marks of negative numbers.", required: true, value: listValue(textValue())},
+	},
+}
+
+var survivorShape = &shape{
+	name: "survivor", doc: "How repeated records of one record id are folded.",
+	keys: []key{
+		{name: "by", doc: "The record id: remote_id where the results declare it, else the identity field.", required: true, value: patternValue(namePattern)},
+		{name: "latest", doc: "The record with the greatest value of this field stands; a tie is not resolved.", required: true, value: patternValue(namePattern)},
+	},
+}
+
+var keepEffectShape = &shape{
+	name: "keep_effect", doc: "The good one of several effects: earliest or agrees.",
+	keys: []key{
+		{name: "earliest", doc: "The effect with the smallest value of this field of the results.", value: patternValue(namePattern)},
+		{name: "agrees", doc: "The effect that agrees with the operation in these compared fields.", value: listValue(patternValue(namePattern))},
+	},
+}
+
+var passShape = &shape{
+	name: "pass", doc: "One pass of the key cascade: `on`, or `group`.",
+	keys: []key{
+		{name: "pass", doc: "Name of the pass, unique in the job.", required: true, value: patternValue(namePattern)},
+		{name: "on", doc: "The parts of the key.", value: listValue(anyValue(patternValue(namePattern), shapeValue(keyPartShape)))},
+		{name: "identity", doc: "The key is declared unique. Keys of operation_id or idempotency_key alone always are (V3).", def: "false", value: boolValue()},
+		{name: "within", doc: "Candidates differ by at most this in a timestamp or date field, the boundary included.", value: mapValue(durationValue())},
+		{name: "suggest", doc: "Links nothing, only suggests (V15).", def: "false", value: boolValue()},
+		{name: "group", doc: "Many operations to one result: the parts of the key of the group (V16).", value: listValue(anyValue(patternValue(namePattern), shapeValue(keyPartShape)))},
+		{name: "same", doc: "Fields equal inside the group and with the result.", value: listValue(patternValue(namePattern))},
+		{name: "sum", doc: "Decimal field whose sum over the members is compared.", value: patternValue(namePattern)},
+		{name: "count", doc: "Integer field of the results that states the number of members.", value: shapeValue(groupCountShape)},
+	},
+}
+
+var keyPartShape = &shape{
+	name: "key_part", doc: "One part of a key: `field`, or one field for each side.",
+	keys: []key{
+		{name: "field", doc: "Product field of both sides.", value: patternValue(namePattern)},
+		{name: "operations", doc: "Product field of the operations.", value: patternValue(namePattern)},
+		{name: "results", doc: "Product field of the results.", value: patternValue(namePattern)},
+		{name: "nullable", doc: "An empty part is a value of its own.", def: "false: such a key links nothing", value: boolValue()},
+	},
+}
+
+var groupCountShape = &shape{
+	name: "group_count", doc: "The stated number of members.",
+	keys: []key{{name: "results", doc: "Product field of the results.", required: true, value: patternValue(namePattern)}},
+}
+
+var compareShape = &shape{
+	name: "compare", doc: "One compared field.",
+	keys: []key{
+		{name: "field", doc: "Product field of both sides; its name in reports.", value: patternValue(namePattern)},
+		{name: "operations", doc: "Product field of the operations, where it has another name.", def: "field", value: patternValue(namePattern)},
+		{name: "results", doc: "Product field of the results, where it has another name.", def: "field", value: patternValue(namePattern)},
+		{name: "as", doc: "Comparator.", def: "by the declared type of the fields", value: enumValue(comparators...)},
+		{name: "tolerance", doc: "Greatest difference that counts as equal, the boundary included: a decimal, a duration for timestamps, or {absolute, relative}.", def: "0", value: anyValue(patternValue(decimalPattern), durationValue(), schema{"type": "number", "minimum": 0}, shapeValue(toleranceShape))},
+		{name: "round", doc: "Both sides are rounded before they are compared.", value: shapeValue(roundShape)},
+		{name: "normalise", doc: "Steps for this comparison, after those of the field.", def: "none", value: normaliseValue},
+		{name: "map", doc: "Text of the results → text of the operations.", value: mapValue(textValue())},
+		{name: "expect", doc: "For a mapped status: what it should be.", def: "succeeded", value: enumValue(statuses...)},
+		{name: "scheme", doc: "Order of versions.", def: "integer for integers, timestamp for timestamps, else opaque", value: enumValue(schemes...)},
+		{name: "fields", doc: "For as: fingerprint, the product fields that enter it.", value: listValue(patternValue(namePattern))},
+		{name: "only_if_equal", doc: "Compared only where this other compared field is equal.", value: patternValue(namePattern)},
+	},
+}
+
+var comparators = []Comparator{AsText, AsDecimal, AsInteger, AsBoolean, AsDate, AsInstant, AsCurrency, AsMapped, AsStatus, AsVersion, AsFingerprint}
+
+var schemes = []VersionScheme{VersionInteger, VersionSemantic, VersionTimestamp, VersionOpaque}
+
+var toleranceShape = &shape{
+	name: "tolerance", doc: "A tolerance; with both, either suffices.",
+	keys: []key{
+		{name: "absolute", doc: "Greatest absolute difference: a decimal, or a duration for timestamps.", value: anyValue(patternValue(decimalPattern), durationValue(), schema{"type": "number", "minimum": 0})},
+		{name: "relative", doc: "Greatest share of the larger absolute value: a decimal such as \"0.01\", or 1%.", value: anyValue(patternValue(decimalPattern), patternValue(percentPattern), schema{"type": "number", "minimum": 0})},
+	},
+}
+
+var roundShape = &shape{
+	name: "round", doc: "Rounding of decimals.",
+	keys: []key{
+		{name: "places", doc: "Digits after the point.", required: true, value: schema{"type": "integer", "minimum": 0, "maximum": 28}},
+		{name: "halves", doc: "Where halves go.", required: true, value: enumValue("away_from_zero", "to_even")},
+	},
+}
+
+var scopeShape = &shape{
+	name: "scope", doc: "A rule that makes rows of one side not_applicable.",
+	keys: []key{
+		{name: "rule", doc: "Name of the rule, unique in the job.", required: true, value: patternValue(ruleNamePattern)},
+		{name: "side", doc: "The side of the rows.", required: true, value: enumValue(Operations, Results)},
+		{name: "when", doc: "Expression over the product fields of that side; the rule applies only where it is true.", required: true, value: schema{"type": "string"}},
+		{name: "reason", doc: "The reason of the rows.", required: true, value: patternValue(namePattern)},
+	},
+}
+
+const ruleNamePattern = `^[a-z][a-z0-9_-]{0,62}$`
+
+var typeShape = &shape{
+	name: "type", doc: "Policy of one type of operation.",
+	keys: []key{
+		{name: "window", doc: "When a result is due (V25).", def: "every operation is due", value: shapeValue(windowShape)},
+		{name: "effect_is", doc: "settlement: sources that prove settlements alone prove its absence (V26).", def: "every outcome counts", value: enumValue("settlement")},
+		{name: "idempotent", doc: "The same idempotency key may be sent again without a second effect.", def: "false", value: boolValue()},
+		{name: "idempotency_key_ttl", doc: "The provider forgets the key after this; no requeue reaches it.", def: "not declared", value: durationValue()},
+		{name: "retry", doc: "Attempts and their schedule.", value: shapeValue(retryShape)},
+		{name: "risk", doc: "What a second effect would mean.", def: "none", value: enumValue(risks...)},
+		{name: "compensate_with", doc: "The business operation that undoes the effect.", def: "none: nothing is compensated", value: patternValue(namePattern)},
+		{name: "approvals", doc: "Approvals over an amount.", value: shapeValue(approvalsShape)},
+		{name: "owner", doc: "Who works on its items.", value: textValue()},
+		{name: "reply_by", doc: "Time to answer an item, from the reference time.", def: "not declared", value: durationValue()},
+		{name: "once_per", doc: "Product fields of the operations: at most one effect for each set of their values; a sibling with an effect stops a requeue.", value: listValue(patternValue(namePattern))},
+		{name: "export_age", doc: "An older operations export stops a requeue.", def: "not declared", value: durationValue()},
+		{name: "proof_valid", doc: "How long after the reference time the proof of an absence holds.", def: "not declared", value: durationValue()},
+		{name: "describe", doc: "What the effect is, in words.", value: shapeValue(describeShape)},
+	},
+	later: map[string]string{
+		"unexpected": "unexpected effects go to review until then",
+	},
+}
+
+var risks = []string{"none", "customer-visible", "financial"}
+
+var windowShape = &shape{
+	name: "window", doc: "When the absence of a result becomes meaningful: at max(created + deadline, last attempt + expected).",
+	keys: []key{
+		{name: "expected", doc: "Time from the last attempt in which a result is expected.", def: "0s", value: durationValue()},
+		{name: "deadline", doc: "Time from the creation after which a result is due.", required: true, value: durationValue()},
+	},
+}
+
+var retryShape = &shape{
+	name: "retry", doc: "Attempts of an operation.",
+	keys: []key{
+		{name: "max_attempts", doc: "Attempts in all.", def: "not limited", value: intValue(1)},
+		{name: "max_duration", doc: "From the first failure to the last attempt.", def: "not limited", value: durationValue()},
+		{name: "backoff", doc: "Time to the next attempt.", value: shapeValue(backoffShape)},
+		{name: "retryable", doc: "Texts of the provider's status, refusals after which another attempt makes sense.", def: "none", value: listValue(textValue())},
+	},
+}
+
+var backoffShape = &shape{
+	name: "backoff", doc: "initial × factor^attempts, at most max, then up to jitter of it more or less, derived from the operation id.",
+	keys: []key{
+		{name: "initial", doc: "First step.", def: "10s", value: durationValue()},
+		{name: "factor", doc: "Growth of each step, from 1 to 100.", def: "2", value: schema{"type": "number", "minimum": 1, "maximum": 100}},
+		{name: "max", doc: "Longest step.", def: "1h", value: durationValue()},
+		{name: "jitter", doc: "Share of the step, from 0 to 1.", def: "0", value: schema{"type": "number", "minimum": 0, "maximum": 1}},
+	},
+}
+
+var approvalsShape = &shape{
+	name: "approvals", doc: "Approvals over an amount.",
+	keys: []key{
+		{name: "over", doc: "Currency → amount above which approvals are needed.", required: true, value: amountsValue()},
+		{name: "approvers", doc: "How many people.", def: "1", value: intValue(1)},
+	},
+}
+
+var describeShape = &shape{
+	name: "describe", doc: "The effect in words, for explain, items and report.",
+	keys: []key{
+		{name: "effect", doc: "What exists when it worked.", value: textValue()},
+		{name: "truth", doc: "Whose records decide.", value: textValue()},
+		{name: "closes_when", doc: "What ends a case.", value: textValue()},
+	},
+}
+
+var statesShape = &shape{
+	name: "states", doc: "The local state machine.",
+	keys: []key{
+		{name: "all", doc: "Every state. A state outside has no legal transition (V33).", def: "the default set", value: listValue(textValue())},
+		{name: "final", doc: "States in which nothing more is done.", def: "of the default set, those that are in all", value: listValue(textValue())},
+		{name: "transitions", doc: "Target → the states that may move there.", def: "those of the default set between states in all", value: mapValue(listValue(textValue()))},
+	},
+}
+
+var limitsShape = &shape{
+	name: "limits", doc: "Limits of a run.",
+	keys: []key{
+		{name: "retry_budget", doc: "Requeues in a time; what is over is deferred to the next run (V34).", value: shapeValue(retryBudgetShape)},
+		{name: "blast_radius", doc: "By acting queue: past a limit no acting queue is written (exit 9).", value: schema{"type": "object", "propertyNames": enumValue(actingQueues...), "additionalProperties": shapeValue(blastShape)}},
+	},
+}
+
+var actingQueues = []string{"confirm", "requeue", "compensate", "close"}
+
+var retryBudgetShape = &shape{
+	name: "retry_budget", doc: "Requeues in a time.",
+	keys: []key{
+		{name: "rows", doc: "How many.", required: true, value: intValue(1)},
+		{name: "per", doc: "In which time.", required: true, value: durationValue()},
+	},
+}
+
+var blastShape = &shape{
+	name: "blast_limit", doc: "Limits of one acting queue.",
+	keys: []key{
+		{name: "rows", doc: "Items.", value: intValue(1)},
+		{name: "share", doc: "Share of the operations in the period: 2%.", value: patternValue(percentPattern)},
+		{name: "amount", doc: "Currency → sum of the amounts.", value: amountsValue()},
+	},
+}
+
+var gateShape = &shape{
+	name: "gate", doc: "A condition that fails the run.",
+	keys: []key{
+		{name: "gate", doc: "Name of the gate, unique in the job.", required: true, value: patternValue(ruleNamePattern)},
+		{name: "fail_when", doc: "share(class) > 1%, count(class) > 0, count(class/reason) >= 5, oldest(queue) > 3d, rejects > 0, differences > 0.", required: true, value: schema{"type": "string"}},
+	},
+}
+
+var unattributedShape = &shape{
+	name: "unattributed", doc: "Narrows V27.",
+	keys: []key{
+		{name: "within", doc: "Only operations created within this before the result.", def: "any time", value: durationValue()},
+		{name: "contradicts", doc: "Further fields of both sides in which a difference excludes an operation.", def: "type, entity, currency and time only", value: listValue(patternValue(namePattern))},
+	},
+}
+
+var redactShape = &shape{
+	name: "redact", doc: "How personal fields appear in outputs.",
+	keys: []key{
+		{name: "key", doc: "The key of tokens; never written in the job file itself.", value: shapeValue(secretShape)},
+		{name: "fields", doc: "Product field → token (keyed, still joins), mask, or drop.", required: true, value: mapValue(enumValue("token", "mask", "drop"))},
+	},
+}
+
+var secretShape = &shape{
+	name: "secret", doc: "Where a secret is.",
+	keys: []key{
+		{name: "file", doc: "File, relative to the job file.", value: schema{"type": "string"}},
+		{name: "env", doc: "Environment variable.", value: schema{"type": "string"}},
+	},
+}
+
+var outputsShape = &shape{
+	name: "outputs", doc: "What a run writes.",
+	keys: []key{
+		{name: "dir", doc: "Folder, relative to the job file; never above it by `..`.", def: "out", value: schema{"type": "string"}},
+		{name: "formats", doc: "Forms of queues and reports.", def: "parquet, ndjson, html, json, md, prom", value: listValue(enumValue(outputFormats...))},
+		{name: "rows", doc: "narrow: one small row for each input row; wide: with all fields as well.", def: "narrow", value: enumValue("narrow", "wide")},
+		{name: "confirm_ndjson", doc: "Write the confirm queue as NDJSON too; it may be large.", def: "false", value: boolValue()},
+	},
+}
+
+var outputFormats = []string{"parquet", "ndjson", "html", "xlsx", "json", "md", "prom"}
+
+// shapes are all shapes, for the schema and the tests of schema and reference.
+var shapes = []*shape{
+	jobShape, periodShape, operationsShape, resultsShape, sourceShape, pathShape, datesShape, csvShape, firstFieldShape,
+	startsWithShape, rowsShape, jsonShape, coverageShape, controlsShape, pagesShape, statedTotalShape, fieldShape,
+	prefixShape, signFromShape, survivorShape, keepEffectShape, passShape, keyPartShape, groupCountShape, compareShape,
+	toleranceShape, roundShape, scopeShape, typeShape, windowShape, retryShape, backoffShape, approvalsShape,
+	describeShape, statesShape, limitsShape, retryBudgetShape, blastShape, gateShape, unattributedShape, redactShape,
+	secretShape, outputsShape,
+}
