@@ -1,0 +1,32 @@
+-- What could need an item (V32): one for each link's operation, unresolved set or
+-- free row; surplus effects have their own. wanted is what the class allows, failed
+-- the checks that stand against it.
+CREATE OR REPLACE TABLE units AS
+SELECT v.rid AS o_rid, a.r_rid, v.set_id, CAST(v.class AS VARCHAR) AS class, CAST(v.reason AS VARCHAR) AS reason, v.fields, v.candidates, v.pass, CAST(NULL AS VARCHAR) AS keep_remote_id,
+  CASE WHEN v.class = 'correct' THEN 'confirm' WHEN v.class = 'absent' THEN 'requeue' WHEN v.class = 'not_applicable' THEN 'close' ELSE 'review' END AS wanted,
+  CAST(CASE WHEN v.class = 'correct' THEN /*$confirm_failed*/ WHEN v.class = 'absent' THEN q.failed WHEN v.class = 'not_applicable' THEN /*$close_failed*/ ELSE 0 END AS BIGINT) AS failed
+FROM verdicts_o v JOIN res_o o ON o.rid = v.rid
+LEFT JOIN (SELECT l.o_rid, arg_min(l.r_rid, r.w1) AS r_rid FROM links l JOIN res_r r ON r.rid = l.r_rid WHERE l.partner GROUP BY l.o_rid) a ON a.o_rid = v.rid
+LEFT JOIN requeue_facts q ON q.rid = v.rid
+WHERE v.set_id IS NULL AND v.class NOT IN ('not_due', 'duplicate') AND v.reason <> 'duplicate_effect'
+  AND NOT (v.class = 'not_applicable' AND (/*$out_of_period*/))
+  AND NOT (v.class IN ('correct', 'not_applicable') AND /*$no_item*/)
+UNION ALL
+SELECT s.o_rid, s.r_rid, NULL, 'duplicate', 'surplus_effect', NULL, NULL, d.pass, s.keep_remote_id, 'compensate', s.failed
+FROM surplus_facts s JOIN linked d ON d.o_rid = s.o_rid AND d.r_rid = s.r_rid
+UNION ALL
+SELECT NULL, v.rid, NULL, CAST(v.class AS VARCHAR), CAST(v.reason AS VARCHAR), v.fields, v.candidates, v.pass, NULL, 'review', 0
+FROM verdicts_r v
+WHERE v.set_id IS NULL AND v.link IS NULL AND v.class NOT IN ('not_due', 'not_applicable') AND NOT (v.class = 'duplicate' AND v.reason IN ('identical_copy', 'superseded_attempt'))
+UNION ALL
+-- A set is shown by the rows with the least fingerprint: the same ones however the
+-- files are ordered.
+SELECT arg_min(o_rid, w1) FILTER (WHERE o_rid IS NOT NULL), arg_min(r_rid, w1) FILTER (WHERE r_rid IS NOT NULL), set_id,
+  arg_min(class, (side, w1)), arg_min(reason, (side, w1)), NULL, count(*), min(pass), NULL, 'review', 0
+FROM (
+  SELECT v.rid AS o_rid, NULL AS r_rid, v.set_id, CAST(v.class AS VARCHAR) AS class, CAST(v.reason AS VARCHAR) AS reason, v.pass, 0 AS side, s.w1
+  FROM verdicts_o v JOIN res_o s ON s.rid = v.rid WHERE v.set_id IS NOT NULL AND v.class IN ('ambiguous', 'duplicate')
+  UNION ALL
+  SELECT NULL, v.rid, v.set_id, CAST(v.class AS VARCHAR), CAST(v.reason AS VARCHAR), v.pass, 1, s.w1
+  FROM verdicts_r v JOIN res_r s ON s.rid = v.rid WHERE v.set_id IS NOT NULL AND v.class IN ('ambiguous', 'duplicate'))
+GROUP BY set_id

@@ -1,0 +1,357 @@
+package match
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// begin makes the tables that the steps fill.
+func (c *cascade) begin() error {
+	for _, n := range both {
+		if err := c.exec("marks", duck.Slots{"table": n.marks}); err != nil {
+			return err
+		}
+	}
+	if err := c.exec("links", nil); err != nil {
+		return err
+	}
+	return c.exec("edges", nil)
+}
+
+// recordKeys lists the key columns that tell records of one side apart (V5):
+// the record id where declared; else each identity key of the results, or the
+// first one of the operations.
+func (c *cascade) recordKeys(n names) []string {
+	if c.relation(n.side).Layout.RecordID() != "" {
+		return []string{"kx"}
+	}
+	var out []string
+	for _, i := range c.identity() {
+		out = append(out, key(i))
+		if n.side == rules.Operations {
+			break
+		}
+	}
+	return out
+}
+
+// records is section B: copies, and several records of one record id.
+func (c *cascade) records() error {
+	for _, n := range both {
+		keys := c.recordKeys(n)
+		var ids []string
+		for _, i := range c.identity() {
+			ids = append(ids, key(i))
+		}
+		if c.relation(n.side).Layout.RecordID() != "" {
+			ids = append(ids, "kx")
+		}
+		if len(ids) == 0 {
+			continue // rows without any identity are never copies of each other
+		}
+		has := "coalesce(" + strings.Join(ids, ", ") + ") IS NOT NULL"
+		hasX := "coalesce(x." + strings.Join(ids, ", x.") + ") IS NOT NULL"
+		if err := c.exec("copies", duck.Slots{"marks": n.marks, "residual": n.residual, "has_identity": has, "has_identity_x": hasX}); err != nil {
+			return err
+		}
+		for _, k := range keys {
+			if err := c.exec("conflicts", duck.Slots{"marks": n.marks, "residual": n.residual, "key": k, "latest": c.latest(n)}); err != nil {
+				return err
+			}
+			if err := c.exec("conflict_edges", duck.Slots{"bit": n.bit, "key": k, "marks": n.marks, "residual": n.residual}); err != nil {
+				return err
+			}
+		}
+	}
+	// Only now: a row that is a duplicate itself stays one.
+	for _, n := range both {
+		o := other(n)
+		for _, record := range c.recordKeys(n) {
+			for _, i := range c.identity() {
+				s := duck.Slots{"table": "found", "bit": n.bit, "other": o.residual, "k": key(i), "record": record,
+					"residual": n.residual, "marks": n.marks, "marks_other": o.marks}
+				if err := c.exec("counterparts", s); err != nil {
+					return err
+				}
+				if err := c.exec("counterpart_marks", duck.Slots{"marks": o.marks, "found": "found"}); err != nil {
+					return err
+				}
+				if err := c.exec("counterpart_edges", duck.Slots{"bit": o.bit, "found": "found"}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// latest is the order of the survivor rule; NULL where there is none, so that
+// nothing survives.
+func (c *cascade) latest(n names) string {
+	s := c.job.Spec(n.side).Survivor
+	if s == nil {
+		return "CAST(NULL AS BIGINT)"
+	}
+	return Columns(c.job.Job, c.relation(n.side).Layout, "").Field(s.Latest)
+}
+
+// scope is section C for the results.
+func (c *cascade) scope() error {
+	reason := ScopeReason(c.job.Job, Columns(c.job.Job, c.res.Layout, ""), rules.Results)
+	if reason == "" {
+		return nil
+	}
+	return c.exec("scope_results", duck.Slots{"reason": reason})
+}
+
+// ScopeReason is the reason of the first scope rule of the side that holds, NULL
+// if none; "" where the job has none for the side.
+func ScopeReason(job *rules.Job, s ColumnSet, side rules.Side) string {
+	var b strings.Builder
+	for _, r := range job.Scope {
+		if r.Side == side {
+			fmt.Fprintf(&b, " WHEN %s THEN %s", r.When.SQL(s.Field), duck.Literal(r.Reason))
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "CASE" + b.String() + " END"
+}
+
+// passes runs the cascade (sections D and E). V12 follows the last identity pass.
+func (c *cascade) passes() error {
+	id := c.identity()
+	for i, p := range c.job.Match {
+		var err error
+		switch {
+		case p.Suggest:
+		case p.Identity:
+			err = c.identityPass(i)
+			if err == nil && i == id[len(id)-1] {
+				err = c.settle(id)
+			}
+		default:
+			err = c.businessPass(i)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// free makes the tables of the rows that nothing has claimed yet.
+func (c *cascade) free(columns string) error {
+	for _, n := range both {
+		if err := c.exec("free", duck.Slots{"table": n.free, "columns": columns, "residual": n.residual, "marks": n.marks, "link_rid": n.link}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *cascade) identityPass(i int) error {
+	k, pass := key(i), fmt.Sprint(i)
+	if err := c.free(", " + k); err != nil {
+		return err
+	}
+	if err := c.exec("identity_pass", duck.Slots{"k": k}); err != nil {
+		return err
+	}
+	if err := c.exec("identity_links", duck.Slots{"pass": pass}); err != nil {
+		return err
+	}
+	var several int64
+	if err := c.db.Scan(c.ctx, "SELECT count(*) FROM hits WHERE n > 1", &several); err != nil || several == 0 {
+		return err
+	}
+	if err := c.exec("identity_several_r", duck.Slots{"pass": pass}); err != nil {
+		return err
+	}
+	if err := c.exec("identity_several_o", duck.Slots{"pass": pass, "k": k}); err != nil {
+		return err
+	}
+	return c.exec("identity_several_edges", duck.Slots{"pass": pass, "k": k})
+}
+
+// settle is V12, once, after the last identity pass.
+func (c *cascade) settle(id []int) error {
+	// Who carries which key, on each side.
+	for _, n := range both {
+		for _, i := range id {
+			if err := c.exec("carriers", duck.Slots{"table": carriers(n, i), "k": key(i), "residual": n.residual, "marks": n.marks, "also": ""}); err != nil {
+				return err
+			}
+		}
+	}
+	var settled, differing, elsewhere []string
+	var joins strings.Builder
+	for _, i := range id {
+		k := key(i)
+		settled = append(settled, fmt.Sprintf("coalesce(o.%s = r.%s, true)", k, k))
+		differing = append(differing, fmt.Sprintf("CASE WHEN o.%s <> r.%s THEN %s END", k, k, duck.Literal(c.job.Match[i].Name)))
+		// The value of the result on another operation, or the other way round.
+		elsewhere = append(elsewhere, fmt.Sprintf("coalesce(o.%s <> r.%s, false) AND (co%d.k IS NOT NULL OR cr%d.k IS NOT NULL)", k, k, i, i))
+		fmt.Fprintf(&joins, "\nLEFT JOIN %s co%d ON co%d.k = r.%s\nLEFT JOIN %s cr%d ON cr%d.k = o.%s",
+			carriers(left, i), i, i, k, carriers(right, i), i, i, k)
+	}
+	err := c.exec("settle", duck.Slots{
+		"settled":   strings.Join(settled, " AND "),
+		"differing": "concat_ws(';', " + strings.Join(differing, ", ") + ")",
+		"elsewhere": "(" + strings.Join(elsewhere, ") OR (") + ")",
+		"joins":     joins.String()})
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"relink", "disagree_r", "disagree_o", "disagree_edges"} {
+		if err := c.exec(name, nil); err != nil {
+			return err
+		}
+	}
+	if err := c.pointing(id); err != nil {
+		return err
+	}
+	return c.claimedElsewhere(id)
+}
+
+func carriers(n names, pass int) string { return fmt.Sprintf("carriers_%s%d", n.free[5:], pass) }
+
+// pointing is V12 (b).
+func (c *cascade) pointing(id []int) error {
+	var cols, joins strings.Builder
+	var keys, known, lows, highs, first []string
+	for _, i := range id {
+		k := key(i)
+		cols.WriteString(", " + k)
+		keys = append(keys, fmt.Sprintf("CASE WHEN r.%s IS NULL THEN 0 ELSE 1 END", k))
+		known = append(known, fmt.Sprintf("CASE WHEN c%d.k IS NULL THEN 0 ELSE 1 END", i))
+		lows = append(lows, fmt.Sprintf("c%d.lo", i))
+		highs = append(highs, fmt.Sprintf("c%d.hi", i))
+		first = append(first, fmt.Sprintf("WHEN c%d.k IS NOT NULL THEN %d", i, i))
+		fmt.Fprintf(&joins, "\n  LEFT JOIN %s c%d ON c%d.k = r.%s", carriers(left, i), i, i, k)
+	}
+	if err := c.free(cols.String()); err != nil {
+		return err
+	}
+	err := c.exec("pointing", duck.Slots{
+		"keys": strings.Join(keys, " + "), "known": strings.Join(known, " + "),
+		"lows": strings.Join(lows, ", "), "highs": strings.Join(highs, ", "),
+		"first": "CASE " + strings.Join(first, " ") + " END", "joins": joins.String()})
+	if err != nil {
+		return err
+	}
+	if err := c.exec("further_effects", nil); err != nil {
+		return err
+	}
+	return c.exec("pointing_disagree", nil)
+}
+
+// claimedElsewhere is V12 (c), and the sets of the rows that disagree.
+func (c *cascade) claimedElsewhere(id []int) error {
+	var cols strings.Builder
+	var carried []string
+	for _, i := range id {
+		k := key(i)
+		cols.WriteString(", " + k)
+		s := duck.Slots{"table": carriers(right, i), "k": k, "residual": right.residual, "marks": right.marks,
+			"also": " OR class = 'not_applicable'"}
+		if err := c.exec("carriers", s); err != nil {
+			return err
+		}
+		carried = append(carried, fmt.Sprintf("o.%s IN (SELECT k FROM %s)", k, carriers(right, i)))
+	}
+	if err := c.free(cols.String()); err != nil {
+		return err
+	}
+	if err := c.exec("claimed_elsewhere", duck.Slots{"carried": strings.Join(carried, " OR ")}); err != nil {
+		return err
+	}
+	for _, i := range id {
+		if err := c.exec("claimed_edges", duck.Slots{"pass": fmt.Sprint(i), "k": key(i)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// businessPass is V13 and V14.
+func (c *cascade) businessPass(i int) error {
+	k, pass := key(i), fmt.Sprint(i)
+	filled := []string{"CAST(0 AS INTEGER)"}
+	for n, j := range c.identity() {
+		filled = append(filled, fmt.Sprintf("CASE WHEN %s IS NULL THEN 0 ELSE %d END", key(j), 1<<n))
+	}
+	cols := fmt.Sprintf(", %s, %s AS filled", k, strings.Join(filled, " + "))
+	within := "true"
+	for _, w := range c.job.Match[i].Within {
+		col := duck.Ident("f_" + w.Field)
+		cols += ", " + col
+		within = and(within, withinSQL(c.job.Job, w))
+	}
+	if err := c.free(cols); err != nil {
+		return err
+	}
+	if err := c.exec("key_groups", duck.Slots{"k": k}); err != nil {
+		return err
+	}
+	if err := c.exec("candidates", duck.Slots{"k": k, "within": within}); err != nil {
+		return err
+	}
+	if err := c.hotGroups(i, false, "candidates"); err != nil {
+		return err
+	}
+	if err := c.exec("candidate_links", duck.Slots{"pass": pass}); err != nil {
+		return err
+	}
+	for _, n := range both {
+		if err := c.exec("candidate_several", duck.Slots{"marks": n.marks, "rid": n.link, "pass": pass}); err != nil {
+			return err
+		}
+	}
+	if err := c.exec("candidate_edges", nil); err != nil {
+		return err
+	}
+	if err := c.exec("contradicted", nil); err != nil {
+		return err
+	}
+	if err := c.hotGroups(i, true, "contradicted"); err != nil {
+		return err
+	}
+	for _, n := range both {
+		if err := c.exec("contradicted_marks", duck.Slots{"marks": n.marks, "rid": n.link, "pass": pass}); err != nil {
+			return err
+		}
+	}
+	return c.exec("contradicted_edges", nil)
+}
+
+// withinSQL: the boundary belongs to the window; a missing time is no candidate.
+func withinSQL(job *rules.Job, w rules.Within) string {
+	col := duck.Ident("f_" + w.Field)
+	if f := job.Operations.Field(w.Field); f != nil && f.Type == rules.Date {
+		return fmt.Sprintf("abs(date_diff('day', o.%s, r.%s)) <= %d", col, col, int64(w.Max.Hours()/24))
+	}
+	return fmt.Sprintf("abs(o.%s - r.%s) <= %d", col, col, w.Max.Microseconds())
+}
+
+// findings is V12 (d): identity keys that repeat among settled pairs.
+func (c *cascade) findings() error {
+	for _, i := range c.identity() {
+		k := key(i)
+		var n int64
+		err := c.db.Scan(c.ctx, fmt.Sprintf(`SELECT count(*) FROM (
+			SELECT r.%s FROM links l JOIN res_r r ON r.rid = l.r_rid
+			WHERE l.settled AND r.%s IS NOT NULL GROUP BY r.%s HAVING count(DISTINCT l.o_rid) > 1)`, k, k, k), &n)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			c.findingN = append(c.findingN, KeyFinding{c.job.Match[i].Name, n})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package match
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// sets numbers the unresolved sets: the connected components of edges. The number
+// is the least row of the component, so it is the same in every run.
+func (c *cascade) sets() error {
+	if err := c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE set_of (node BIGINT, set_id BIGINT)"); err != nil {
+		return err
+	}
+	rows, err := c.db.Query(c.ctx, "SELECT DISTINCT a, b FROM edges")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	f := forest{}
+	for rows.Next() {
+		var a, b int64
+		if err := rows.Scan(&a, &b); err != nil {
+			return err
+		}
+		f.union(a, b)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if len(f) > 0 {
+		if err := c.db.CopyArrow(c.ctx, f.reader(), "INSERT INTO set_of SELECT * FROM arrow_in"); err != nil {
+			return err
+		}
+	}
+	for _, n := range both {
+		err := c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE "+n.marks+" AS SELECT m.rid, m.class, m.reason, m.fields, m.pass, s.set_id FROM "+
+			n.marks+" m LEFT JOIN set_of s ON s.node = 2 * m.rid + "+n.bit+
+			" AND m.reason NOT IN ('identical_copy', 'superseded_attempt') AND m.class <> 'not_applicable'")
+		if err != nil {
+			return err
+		}
+	}
+	return c.db.Scan(c.ctx, `SELECT count(DISTINCT set_id) FROM (
+		SELECT set_id FROM marks_o UNION ALL SELECT set_id FROM marks_r) WHERE set_id IS NOT NULL`, &c.out.Sets)
+}
+
+// forest is a union-find over nodes: rows are not negative, keys are.
+type forest map[int64]int64
+
+func (f forest) root(x int64) int64 {
+	p, ok := f[x]
+	if !ok {
+		f[x] = x
+		return x
+	}
+	for p != f[p] {
+		f[p] = f[f[p]]
+		p = f[p]
+	}
+	f[x] = p
+	return p
+}
+
+// union keeps the least row as root; a key is root only among keys.
+func (f forest) union(a, b int64) {
+	a, b = f.root(a), f.root(b)
+	if a == b {
+		return
+	}
+	if b >= 0 && (a < 0 || b < a) {
+		a, b = b, a
+	}
+	f[b] = a
+}
+
+var setSchema = arrow.NewSchema([]arrow.Field{
+	{Name: "node", Type: arrow.PrimitiveTypes.Int64}, {Name: "set_id", Type: arrow.PrimitiveTypes.Int64}}, nil)
+
+func (f forest) reader() array.RecordReader {
+	b := array.NewRecordBuilder(memory.DefaultAllocator, setSchema)
+	for x := range f {
+		if x >= 0 {
+			b.Field(0).(*array.Int64Builder).Append(x)
+			b.Field(1).(*array.Int64Builder).Append(f.root(x))
+		}
+	}
+	return oneBatch(setSchema, b)
+}
+
+var pairSchema = arrow.NewSchema([]arrow.Field{
+	{Name: "o_rid", Type: arrow.PrimitiveTypes.Int64}, {Name: "r_rid", Type: arrow.PrimitiveTypes.Int64},
+	{Name: "contradicted", Type: arrow.FixedWidthTypes.Boolean}}, nil)
+
+// pairs collects candidates for the engine.
+type pairs struct{ b *array.RecordBuilder }
+
+func newPairs() *pairs { return &pairs{array.NewRecordBuilder(memory.DefaultAllocator, pairSchema)} }
+
+func (p *pairs) add(o, r int64, contradicted bool) {
+	p.b.Field(0).(*array.Int64Builder).Append(o)
+	p.b.Field(1).(*array.Int64Builder).Append(r)
+	p.b.Field(2).(*array.BooleanBuilder).Append(contradicted)
+}
+
+func (p *pairs) reader() array.RecordReader { return oneBatch(pairSchema, p.b) }
+
+// oneBatch reads what was built so far as a single batch. The schema is the
+// builder's own, so the reader cannot be refused.
+func oneBatch(schema *arrow.Schema, b *array.RecordBuilder) array.RecordReader {
+	rr, err := array.NewRecordReader(schema, []arrow.RecordBatch{b.NewRecordBatch()})
+	if err != nil {
+		panic("match: " + err.Error())
+	}
+	return rr
+}

@@ -1,0 +1,3 @@
+-- The residual rows of one side with all their columns.
+CREATE OR REPLACE TABLE /*$table*/ AS
+SELECT * FROM /*$side*/ WHERE rid IN (/*$rids*/)

@@ -1,0 +1,230 @@
+package match
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/recon-batch/recon-batch/extract"
+	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// Day is the calendar day of an instant in the job's zone, 2006-01-02.
+func Day(job *rules.Bound, us int64) string {
+	return time.UnixMicro(us).In(job.Zone).Format(time.DateOnly)
+}
+
+func sortedTypes(job *rules.Job) []string {
+	out := make([]string, 0, len(job.Types))
+	for t := range job.Types {
+		out = append(out, t)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// HasWindow is a boolean over the operation: its type declares a window.
+func HasWindow(job *rules.Job, s ColumnSet) string {
+	return PolicyCase(job, s, func(p rules.TypePolicy) string { return fmt.Sprint(p.HasWindow) }, "false")
+}
+
+// Due is the instant (microseconds) from which the absence of a result means
+// something (V25): max(created + deadline, last attempt + expected). The later
+// reading of an ambiguous time counts. NULL where the creation is unknown.
+func Due(job *rules.Job, s ColumnSet) string {
+	us := func(d time.Duration) string { return fmt.Sprint(d.Microseconds()) }
+	deadline := PolicyCase(job, s, func(p rules.TypePolicy) string { return us(p.Deadline) }, "0")
+	expected := PolicyCase(job, s, func(p rules.TypePolicy) string { return us(p.Expected) }, "0")
+	created, last := s.Late("created_at"), s.Late("last_attempt_at")
+	if !s.Has("last_attempt_at") {
+		return fmt.Sprintf("(%s + %s)", created, deadline)
+	}
+	return fmt.Sprintf("CASE WHEN %s IS NULL THEN NULL ELSE greatest(%s + %s, %s + %s) END", created, created, deadline, last, expected)
+}
+
+// segment is a covered time of an account after withdrawn gaps were cut out.
+type segment struct {
+	complete    bool
+	from, until int64
+	lag         int64
+}
+
+// segments cuts the withdrawn gaps out of an interval.
+func segments(iv extract.Interval) []segment {
+	lag := iv.Lag.Microseconds()
+	if len(iv.Withdrawn) == 0 {
+		return []segment{{iv.Complete, iv.From, iv.Until, lag}}
+	}
+	if iv.Complete {
+		return nil // a file that covers everything has no time of its own: the whole proof is withdrawn
+	}
+	gaps := slices.Clone(iv.Withdrawn)
+	sort.Slice(gaps, func(a, b int) bool { return gaps[a].From < gaps[b].From })
+	var out []segment
+	from := iv.From
+	for _, g := range gaps {
+		if g.From > from {
+			out = append(out, segment{false, from, min(g.From, iv.Until), lag})
+		}
+		from = max(from, g.Until)
+	}
+	if from < iv.Until {
+		out = append(out, segment{false, from, iv.Until, lag})
+	}
+	return out
+}
+
+// Covered is a boolean over the operation (V26): each account that should know it
+// covers, without gap and whole, the time from created − skew to Due + skew + lag.
+// NULL where the operation has no creation time and the coverage needs one.
+func Covered(job *rules.Bound, s ColumnSet, coverage []extract.Interval) string {
+	accounts := map[string][]extract.Interval{}
+	for _, iv := range coverage {
+		accounts[iv.Account] = append(accounts[iv.Account], iv)
+	}
+	var all, any []string
+	skew := job.ClockSkew.Microseconds()
+	for _, name := range sortedKeys(accounts) {
+		knows, covers := "false", "false"
+		var ks, cs []string
+		for _, iv := range accounts[name] {
+			ks = append(ks, shouldKnow(s, iv))
+			if !provesAbsence(iv) && iv.Proves != rules.SettledOnly {
+				continue
+			}
+			guard := shouldKnow(s, iv)
+			if iv.Proves == rules.SettledOnly {
+				guard = and(guard, settlementIsEffect(job.Job, s))
+			}
+			for _, seg := range segments(iv) {
+				if seg.complete {
+					cs = append(cs, guard)
+					continue
+				}
+				cs = append(cs, and(guard, fmt.Sprintf("(%s - %d >= %d AND %s + %d <= %d)",
+					s.Raw("created_at", "BIGINT"), skew, seg.from, Due(job.Job, s), skew+seg.lag, seg.until)))
+			}
+		}
+		knows, covers = or(ks), or(cs)
+		all = append(all, or([]string{not(knows), covers}))
+		any = append(any, knows)
+	}
+	if len(accounts) == 0 {
+		return "false"
+	}
+	return and(or(any), and(all...))
+}
+
+// provesAbsence tells whether the silence of the source proves an absence of any
+// type; settled-only does for types whose declared effect is the settlement.
+func provesAbsence(iv extract.Interval) bool {
+	return iv.Proves == rules.FullLifecycle || iv.Proves == ""
+}
+
+func settlementIsEffect(job *rules.Job, s ColumnSet) string {
+	return PolicyCase(job, s, func(p rules.TypePolicy) string { return fmt.Sprint(p.EffectIs == "settlement") }, "false")
+}
+
+// shouldKnow is a boolean over the operation: the account's `types` and `knows`
+// hold for it.
+func shouldKnow(s ColumnSet, iv extract.Interval) string {
+	cond := "true"
+	if len(iv.Types) > 0 && s.Has("type") {
+		lits := make([]string, len(iv.Types))
+		for i, t := range iv.Types {
+			lits[i] = duck.Literal(t)
+		}
+		// An operation without a type may be of any: the account should know it.
+		cond = fmt.Sprintf("coalesce(%s IN (%s), true)", s.Raw("type", "VARCHAR"), strings.Join(lits, ", "))
+	}
+	if iv.Knows != nil {
+		cond = and(cond, "coalesce("+iv.Knows.SQL(s.Field)+", true)")
+	}
+	return cond
+}
+
+// CoveredResult is a boolean over a result (V29): the operations export covers the
+// time from booked − longest deadline − skew to booked. NULL where the result has
+// no time and the coverage needs one.
+func CoveredResult(job *rules.Bound, s ColumnSet, coverage []extract.Interval) string {
+	var longest time.Duration
+	for _, p := range job.Types {
+		longest = max(longest, p.Deadline)
+	}
+	back := (longest + job.ClockSkew).Microseconds()
+	var cs []string
+	for _, iv := range coverage {
+		for _, seg := range segments(iv) {
+			if seg.complete {
+				return "true"
+			}
+			cs = append(cs, fmt.Sprintf("(%s - %d >= %d AND %s < %d)",
+				s.Raw("created_at", "BIGINT"), back, seg.from, s.Late("created_at"), seg.until))
+		}
+	}
+	return or(cs)
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// and, or, not simplify as they build, so that a job whose coverage is complete
+// costs nothing at ten million rows.
+func and(xs ...string) string {
+	var keep []string
+	for _, x := range xs {
+		switch x {
+		case "true":
+		case "false":
+			return "false"
+		default:
+			keep = append(keep, x)
+		}
+	}
+	switch len(keep) {
+	case 0:
+		return "true"
+	case 1:
+		return keep[0]
+	}
+	return "(" + strings.Join(keep, " AND ") + ")"
+}
+
+func or(xs []string) string {
+	var keep []string
+	for _, x := range xs {
+		switch x {
+		case "false":
+		case "true":
+			return "true"
+		default:
+			keep = append(keep, x)
+		}
+	}
+	switch len(keep) {
+	case 0:
+		return "false"
+	case 1:
+		return keep[0]
+	}
+	return "(" + strings.Join(keep, " OR ") + ")"
+}
+
+func not(x string) string {
+	switch x {
+	case "true":
+		return "false"
+	case "false":
+		return "true"
+	}
+	return "NOT " + x
+}
