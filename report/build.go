@@ -1,0 +1,540 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/recon-batch/recon-batch/extract"
+	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// Bounds of the samples that people see; the files have all rows.
+const (
+	sampleExceptions = 200
+	sampleRejects    = 50
+	sampleSets       = 50
+)
+
+// Build ties the numbers (see Tie), then makes the Summary. It leaves relations
+// named report_… in the scratch database, from which the outputs are written.
+// Errors: class Integrity for a breach of a tie, Usage for a gate that cannot be
+// measured or a redaction without a key.
+func Build(ctx context.Context, db *duck.DB, in *Input) (*Summary, error) {
+	m, err := measure(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.tie(in); err != nil {
+		return nil, err
+	}
+	red, err := newRedactor(ctx, db, in.Bound.Job, in.RedactKey)
+	if err != nil {
+		return nil, err
+	}
+	if err := makeRelations(ctx, db, in, red); err != nil {
+		return nil, err
+	}
+	s := head(in, red)
+	for _, side := range rules.Sides {
+		s.Sides = append(s.Sides, m.side(in, side))
+	}
+	s.Statement = m.statements(in)
+	if err := tieStatement(s.Statement); err != nil {
+		return nil, err
+	}
+	s.Passes = m.passes(in.Bound.Job)
+	for _, v := range m.verdicts[rules.Operations] {
+		if v.once == "not_proven" && v.inPeriod {
+			s.OnceNotProven += v.rows
+		}
+	}
+	if s.Queues, err = queues(ctx, db, in); err != nil {
+		return nil, err
+	}
+	s.Findings = findings(in)
+	s.Rejects = rejects(in)
+	if s.Exceptions, err = exceptions(ctx, db, in, red); err != nil {
+		return nil, err
+	}
+	if s.Unresolved, err = unresolved(ctx, db, in); err != nil {
+		return nil, err
+	}
+	if s.ContentDigest, err = m.contentDigest(ctx, db, in); err != nil {
+		return nil, err
+	}
+	if err := conclude(s, in.Bound.Job, m); err != nil {
+		return nil, err
+	}
+	s.Next = next(s, in, red)
+	return s, nil
+}
+
+// head fills what the job says.
+func head(in *Input, red *redactor) *Summary {
+	job := in.Bound
+	s := &Summary{
+		SchemaVersion: SchemaVersion, Job: job.Name, BusinessDate: job.Date, RunID: in.RunID, JobDigest: in.JobDigest,
+		Mode: string(job.Mode), AsOf: instant(job.AsOfTime.UnixMicro()), Zone: "UTC",
+		Redacted: red.list(), Versions: append([]Version{}, in.Versions...), Next: []Step{},
+	}
+	if s.Mode == "" {
+		s.Mode = string(rules.Enforce)
+	}
+	if job.Zone != nil {
+		s.Zone = job.Zone.String()
+	}
+	if job.Period != nil {
+		s.Period = &Period{By: job.Period.By, From: instant(job.PeriodFrom), Until: instant(job.PeriodUntil)}
+	}
+	return s
+}
+
+// instant prints microseconds since the epoch as RFC 3339 in UTC, with a
+// fraction only where there is one.
+func instant(us int64) string {
+	t := time.UnixMicro(us).UTC()
+	if us%1_000_000 != 0 {
+		return t.Format("2006-01-02T15:04:05.000000Z")
+	}
+	return t.Format("2006-01-02T15:04:05Z")
+}
+
+// side counts one side by source and file.
+func (m *measures) side(in *Input, side rules.Side) Side {
+	rel := in.relation(side)
+	out := Side{Side: string(side), Sources: []Source{}, Coverage: []Coverage{}, Counts: []Count{}}
+	classified := map[int]int64{}
+	for _, v := range m.verdicts[side] {
+		classified[v.file] += v.rows
+		if v.inPeriod {
+			out.InPeriod += v.rows
+		}
+	}
+	for _, src := range in.Bound.Spec(side).Sources {
+		x := Source{Name: src.Name, Account: src.Coverage.Account, Need: string(src.Need), Proves: string(src.Coverage.Proves),
+			Types: append([]string{}, src.Coverage.Types...), Files: []File{}}
+		for _, f := range rel.Files {
+			if f.Source != src.Name {
+				continue
+			}
+			n := classified[f.No]
+			x.Files = append(x.Files, File{Name: f.Name, Date: f.Date, Status: string(f.Status), Problem: f.Problem, Size: f.Size,
+				SHA256: f.SHA256, ContentSHA256: f.ContentSHA256, Records: f.Records, Control: f.Control, Excluded: f.Excluded,
+				Rejected: f.Rejected, Classified: n})
+			if f.Status != extract.FileStaged {
+				continue // its records are counted apart, on the file
+			}
+			x.Records += f.Records
+			x.Control += f.Control
+			x.Excluded += f.Excluded
+			x.Rejected += f.Rejected
+			x.Classified += n
+		}
+		out.Records += x.Records
+		out.Control += x.Control
+		out.Excluded += x.Excluded
+		out.Rejected += x.Rejected
+		out.Classified += x.Classified
+		out.Sources = append(out.Sources, x)
+	}
+	for _, c := range rel.Coverage {
+		out.Coverage = append(out.Coverage, coverage(c))
+	}
+	for _, t := range m.totals[side] {
+		c := Count{Class: t.class, Reason: t.reason, Currency: t.currency, InPeriod: t.inPeriod, Rows: t.rows}
+		if t.amount != nil {
+			c.Amount = amountText(t.amount, t.currency)
+		}
+		out.Counts = append(out.Counts, c)
+	}
+	sort.SliceStable(out.Counts, func(i, j int) bool {
+		a, b := out.Counts[i], out.Counts[j]
+		if a.InPeriod != b.InPeriod {
+			return a.InPeriod
+		}
+		if x, y := slices.Index(classOrder, a.Class), slices.Index(classOrder, b.Class); x != y {
+			return x < y
+		}
+		if a.Reason != b.Reason {
+			return a.Reason < b.Reason
+		}
+		return a.Currency < b.Currency
+	})
+	return out
+}
+
+func coverage(c extract.Interval) Coverage {
+	out := Coverage{Account: c.Account, Source: c.Source, Proves: string(c.Proves), Types: append([]string{}, c.Types...),
+		Complete: c.Complete, LagSecs: int64(c.Lag / time.Second), Gaps: []Gap{}}
+	if c.Knows != nil {
+		out.Knows = c.Knows.Text
+	}
+	if !c.Complete {
+		out.From, out.Until = instant(c.From), instant(c.Until)
+	}
+	for _, g := range c.Withdrawn {
+		out.Gaps = append(out.Gaps, Gap{From: instant(g.From), Until: instant(g.Until), Reason: g.Reason})
+	}
+	return out
+}
+
+func (m *measures) passes(job *rules.Job) []Pass {
+	out := make([]Pass, 0, len(job.Match))
+	for _, p := range job.Match {
+		x := Pass{Name: p.Name, Kind: "business"}
+		switch {
+		case p.Suggest:
+			x.Kind = "suggest"
+		case p.Group != nil:
+			x.Kind = "group"
+		case p.Identity:
+			x.Kind = "identity"
+		}
+		for _, v := range m.verdicts[rules.Operations] {
+			if v.pass == p.Name {
+				x.Operations += v.rows
+			}
+		}
+		for _, v := range m.verdicts[rules.Results] {
+			if v.pass == p.Name {
+				x.Results += v.rows
+			}
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+func findings(in *Input) []Finding {
+	out := []Finding{}
+	add := func(side string, list []extract.Finding) {
+		for _, f := range list {
+			out = append(out, Finding{Code: f.Code, Side: side, Source: f.Source, File: f.File, Text: f.Text})
+		}
+	}
+	add(string(rules.Operations), in.Operations.Findings)
+	add(string(rules.Results), in.Results.Findings)
+	add("", in.Findings)
+	if u := in.Bound.Unattributed; u.Within > 0 || len(u.Contradicts) > 0 {
+		text := "the job narrows what a result without identity may be the effect of:"
+		if u.Within > 0 {
+			text += " within " + ageText(int64(u.Within/time.Second))
+		}
+		if len(u.Contradicts) > 0 {
+			text += " contradicted by " + strings.Join(u.Contradicts, ", ")
+		}
+		out = append(out, Finding{Code: "unattributed_narrowed", Text: text + "; absences rest on this declaration (V27)"})
+	}
+	return out
+}
+
+func rejects(in *Input) Rejects {
+	out := Rejects{Items: []Reject{}}
+	for _, side := range rules.Sides {
+		rel := in.relation(side)
+		name := map[int]extract.File{}
+		for _, f := range rel.Files {
+			name[f.No] = f
+		}
+		for _, r := range rel.Rejects {
+			out.Of++
+			if out.Showing == sampleRejects {
+				continue
+			}
+			out.Showing++
+			f := name[r.File]
+			out.Items = append(out.Items, Reject{Side: string(side), Source: f.Source, File: f.Name, Record: r.Record, Line: r.Line, Column: r.Column, Reason: r.Reason})
+		}
+	}
+	return out
+}
+
+// queues counts the items of each queue with their money and ages.
+func queues(ctx context.Context, db *duck.DB, in *Input) ([]Queue, error) {
+	out := make([]Queue, len(queueOrder))
+	at := map[string]*Queue{}
+	for i, n := range queueOrder {
+		out[i] = Queue{Queue: n, Acting: acting(n), Written: true, Amounts: []Money{}, Reasons: []QueueReason{}, Refused: []CodeCount{}}
+		at[n] = &out[i]
+	}
+	err := each(ctx, db, `SELECT queue, CAST(class AS VARCHAR), CAST(reason AS VARCHAR), count(*),
+count(*) FILTER (WHERE observe_only), count(*) FILTER (WHERE deferred) FROM items GROUP BY ALL`, func(rows *sql.Rows) error {
+		var q string
+		var r QueueReason
+		var observe, deferred int64
+		if err := rows.Scan(&q, &r.Class, &r.Reason, &r.Items, &observe, &deferred); err != nil {
+			return err
+		}
+		x := at[q]
+		if x == nil {
+			return breach("%d items are in the queue %q, which does not exist", r.Items, q)
+		}
+		x.Items += r.Items
+		x.ObserveOnly += observe
+		x.Deferred += deferred
+		x.Reasons = append(x.Reasons, r)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := queueAmounts(ctx, db, in.Bound.Job, at); err != nil {
+		return nil, err
+	}
+	err = each(ctx, db, `SELECT queue, code, count(*) FROM (
+SELECT queue, unnest(string_split(refused, ';')) AS code FROM items WHERE refused <> '') GROUP BY ALL ORDER BY ALL`, func(rows *sql.Rows) error {
+		var q string
+		var c CodeCount
+		if err := rows.Scan(&q, &c.Code, &c.Items); err != nil {
+			return err
+		}
+		at[q].Refused = append(at[q].Refused, c)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := queueAges(ctx, db, in, at); err != nil {
+		return nil, err
+	}
+	for i := range out {
+		r := out[i].Reasons
+		sort.Slice(r, func(a, b int) bool {
+			x, y := slices.Index(classOrder, r[a].Class), slices.Index(classOrder, r[b].Class)
+			if x != y {
+				return x < y
+			}
+			return r[a].Reason < r[b].Reason
+		})
+	}
+	return out, nil
+}
+
+// queueAmounts adds up the amounts of the items, which are texts, exactly: in
+// the engine where the job declares how many decimals there are, else in Go by
+// distinct amount. A text that is no amount of that form is not summed.
+func queueAmounts(ctx context.Context, db *duck.DB, job *rules.Job, at map[string]*Queue) error {
+	scale, fixed := amountScale(job)
+	q := `SELECT queue, coalesce(currency, ''), amount, count(*) FROM items
+WHERE regexp_full_match(amount, '-?[0-9]+(\.[0-9]+)?') GROUP BY ALL`
+	if fixed {
+		q = fmt.Sprintf(`SELECT queue, coalesce(currency, ''), CAST(sum(TRY_CAST(amount AS DECIMAL(38,%[1]d))) AS VARCHAR), count(*) FROM items
+WHERE regexp_full_match(amount, '-?[0-9]{1,%[2]d}(\.[0-9]{0,%[1]d})?') GROUP BY ALL`, scale, 38-scale)
+	}
+	type key struct{ queue, currency string }
+	sums, items := map[key]*big.Rat{}, map[key]int64{}
+	err := each(ctx, db, q, func(rows *sql.Rows) error {
+		var k key
+		var text string
+		var n int64
+		if err := rows.Scan(&k.queue, &k.currency, &text, &n); err != nil {
+			return err
+		}
+		r, err := parseExact(text)
+		if err != nil {
+			return err
+		}
+		if !fixed {
+			r.Mul(r, new(big.Rat).SetInt64(n))
+		}
+		if sums[k] == nil {
+			sums[k] = new(big.Rat)
+		}
+		sums[k].Add(sums[k], r)
+		items[k] += n
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for k, r := range sums {
+		at[k.queue].Amounts = append(at[k.queue].Amounts, Money{Currency: k.currency, Amount: amountText(r, k.currency), Items: items[k]})
+	}
+	for _, x := range at {
+		sort.Slice(x.Amounts, func(i, j int) bool { return x.Amounts[i].Currency < x.Amounts[j].Currency })
+	}
+	return nil
+}
+
+// ageField is the field that ages and periods go by: the instant of creation
+// where it is declared, else the field of the period.
+func ageField(job *rules.Job, side rules.Side) string {
+	spec := job.Spec(side)
+	names := []string{"created_at"}
+	if job.Period != nil {
+		names = append(names, job.Period.By)
+	}
+	for _, n := range names {
+		if f := spec.Field(n); f != nil && f.Type == rules.Timestamp {
+			return n
+		}
+	}
+	return ""
+}
+
+func queueAges(ctx context.Context, db *duck.DB, in *Input, at map[string]*Queue) error {
+	job := in.Bound.Job
+	fo, fr := ageField(job, rules.Operations), ageField(job, rules.Results)
+	if fo == "" && fr == "" {
+		return nil
+	}
+	// The rows behind the items are residual as a rule; only if one is not are the
+	// staged columns of the whole side read.
+	var plain int64
+	const missing = `SELECT count(*) FROM items i WHERE i.queue <> 'confirm'
+AND ((i.o_rid IS NOT NULL AND NOT EXISTS (SELECT 1 FROM res_o o WHERE o.rid = i.o_rid))
+  OR (i.o_rid IS NULL AND NOT EXISTS (SELECT 1 FROM res_r r WHERE r.rid = i.r_rid)))`
+	if err := db.Scan(ctx, missing, &plain); err != nil {
+		return err
+	}
+	slots := duck.Slots{"operations": "res_o", "results": "res_r", "o_time": "CAST(NULL AS BIGINT)", "r_time": "CAST(NULL AS BIGINT)"}
+	if plain > 0 {
+		slots["operations"], slots["results"] = "operations", "results"
+	}
+	if fo != "" {
+		slots["o_time"] = "o." + duck.Ident("f_"+fo)
+	}
+	if fr != "" {
+		slots["r_time"] = "r." + duck.Ident("f_"+fr)
+	}
+	asOf := in.Bound.AsOfTime.UnixMicro()
+	return each(ctx, db, sqlItemAges.Render(slots), func(rows *sql.Rows) error {
+		var q, class, reason string
+		var us sql.NullInt64
+		if err := rows.Scan(&q, &class, &reason, &us); err != nil {
+			return err
+		}
+		if !us.Valid {
+			return nil
+		}
+		age := (asOf - us.Int64) / 1_000_000
+		x := at[q]
+		for i := range x.Reasons {
+			if x.Reasons[i].Class == class && x.Reasons[i].Reason == reason {
+				x.Reasons[i].OldestSecs = &age
+			}
+		}
+		if x.OldestSecs == nil || age > *x.OldestSecs {
+			x.OldestSecs = &age
+		}
+		return nil
+	})
+}
+
+// conclude evaluates gates and limits, decides whether the acting queues are
+// withheld, and says it all in one sentence.
+func conclude(s *Summary, job *rules.Job, m *measures) error {
+	s.Outcome.Closes, s.Outcome.Reasons = true, []string{}
+	for _, side := range s.Sides {
+		for _, c := range side.Counts {
+			if !c.InPeriod {
+				continue
+			}
+			if !settledClass(c.Class) {
+				s.Outcome.Differences += c.Rows
+			}
+			if needsWork(c.Class, c.Reason) {
+				s.Outcome.Closes = false
+			}
+		}
+	}
+	var err error
+	if s.Gates, err = evaluateGates(s, job.Gates); err != nil {
+		return err
+	}
+	if s.Limits, err = evaluateLimits(s, job.Limits.BlastRadius); err != nil {
+		return err
+	}
+	for _, g := range s.Gates {
+		if g.Failed {
+			s.Outcome.ExitCode = 3
+			s.Outcome.Reasons = append(s.Outcome.Reasons, fmt.Sprintf("gate %s failed: %s (%s), it fails when %s", g.Name, g.Value, g.Basis, g.FailWhen))
+		}
+	}
+	why := []string{}
+	if v := vacuous(s, job, m); v != "" {
+		why = append(why, v)
+	}
+	for _, l := range s.Limits {
+		if l.Exceeded {
+			of := l.Kind
+			if l.Currency != "" {
+				of += " in " + l.Currency
+			}
+			why = append(why, fmt.Sprintf("the %s queue exceeds its limit of %s: %s, the limit is %s", l.Queue, of, l.Value, l.Limit))
+		}
+	}
+	if len(why) > 0 {
+		s.Outcome.ExitCode = 9
+		s.Outcome.Withheld = true
+		s.Outcome.Reasons = append(why, s.Outcome.Reasons...)
+		for i := range s.Queues {
+			s.Queues[i].Written = !s.Queues[i].Acting
+		}
+	}
+	s.Headline = headline(s)
+	return nil
+}
+
+// vacuous says why a run has nothing to compare (V38), or "".
+func vacuous(s *Summary, job *rules.Job, m *measures) string {
+	if job.MayBeEmpty {
+		return ""
+	}
+	for _, side := range s.Sides {
+		if side.Classified == 0 {
+			return fmt.Sprintf("the %s have no rows at all (V38)", side.Side)
+		}
+	}
+	for _, v := range m.verdicts[rules.Operations] {
+		if v.pass != "" {
+			return ""
+		}
+	}
+	return "both sides have rows, but not one operation is linked to a result (V38)"
+}
+
+// plainID is an id that needs no quoting in a shell and is no flag.
+var plainID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:/@-]{0,79}$`)
+
+// next lists useful commands: explain the worst exception, look at the run.
+func next(s *Summary, in *Input, red *redactor) []Step {
+	out := []Step{}
+	explain := in.Explain
+	if explain == "" {
+		explain = "recon-batch explain"
+	}
+	for _, e := range s.Exceptions.Items {
+		id, field := "", "operation_id"
+		if e.Operation == nil {
+			field = "remote_id"
+		}
+		for _, v := range e.Values {
+			if v.Field != field {
+				continue
+			}
+			if v.Operations != nil {
+				id = *v.Operations
+			} else if v.Results != nil {
+				id = *v.Results
+			}
+		}
+		if red.redacted(field) || !plainID.MatchString(id) {
+			continue
+		}
+		out = append(out, Step{Why: "why the largest exception has its verdict", Command: explain + " " + id})
+		break
+	}
+	if len(out) == 0 {
+		out = append(out, Step{Why: "this run again, at any time", Command: "recon-batch runs show " + s.RunID})
+	}
+	return out
+}

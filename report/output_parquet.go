@@ -1,0 +1,124 @@
+package report
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/recon-batch/recon-batch/extract"
+	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// parquetOptions: zstd costs little on narrow, sorted columns and is read by
+// every engine.
+const parquetOptions = "(FORMAT parquet, COMPRESSION zstd)"
+
+// writeParquet writes the rows: both narrow files, exceptions, links, rejects and
+// the queues. Every statement has a total order, so that the bytes do not depend
+// on threads or memory.
+func writeParquet(ctx context.Context, d *Delivery) error {
+	for _, side := range rules.Sides {
+		q := sqlNarrow.Render(duck.Slots{"rows": "rows_" + string(side), "files": "report_files_" + string(side)})
+		if err := d.copy(ctx, q, string(side)+".parquet", parquetOptions); err != nil {
+			return err
+		}
+	}
+	const wide = "SELECT * EXCLUDE (o_rid, r_rid, needs_work) FROM report_exceptions_wide ORDER BY o_rid NULLS LAST, r_rid NULLS LAST"
+	if err := d.copy(ctx, wide, "exceptions.parquet", parquetOptions); err != nil {
+		return err
+	}
+	if err := d.copy(ctx, sqlLinks.Render(nil), "links.parquet", parquetOptions); err != nil {
+		return err
+	}
+	if err := d.writeRejects(ctx); err != nil {
+		return err
+	}
+	if err := d.queuesDir(); err != nil {
+		return err
+	}
+	for _, q := range d.Summary.Queues {
+		if !q.Written {
+			continue
+		}
+		if err := d.copy(ctx, queueRows(q.Queue), "queues/"+q.Queue+".parquet", parquetOptions); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// queueRows selects the items of a queue in the order of their ids.
+func queueRows(queue string) string {
+	return "SELECT * FROM report_items WHERE queue = " + duck.Literal(queue) + " ORDER BY item_id"
+}
+
+// copy writes the rows of a statement to a file.
+func (d *Delivery) copy(ctx context.Context, query, name, options string) error {
+	return d.DB.Exec(ctx, fmt.Sprintf("COPY (\n%s\n) TO %s %s", query, duck.Literal(d.path(name)), options))
+}
+
+// writeRejects writes the records that could not be read. Their bytes are as
+// found, and left out as a whole where the job hides personal fields: nobody can
+// say which bytes of a broken record those are.
+func (d *Delivery) writeRejects(ctx context.Context) error {
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "side", Type: arrow.BinaryTypes.String}, {Name: "source", Type: arrow.BinaryTypes.String},
+		{Name: "file", Type: arrow.BinaryTypes.String}, {Name: "record", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "line", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "column_name", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "reason", Type: arrow.BinaryTypes.String}, {Name: "raw", Type: arrow.BinaryTypes.Binary, Nullable: true},
+		{Name: "no", Type: arrow.PrimitiveTypes.Int64},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	hide := len(d.In.Bound.Redact.Fields) > 0
+	var no int64
+	for _, side := range rules.Sides {
+		rel := d.In.relation(side)
+		files := map[int]extract.File{}
+		for _, f := range rel.Files {
+			files[f.No] = f
+		}
+		for _, r := range rel.Rejects {
+			f := files[r.File]
+			b.Field(0).(*array.StringBuilder).Append(string(side))
+			b.Field(1).(*array.StringBuilder).Append(f.Source)
+			b.Field(2).(*array.StringBuilder).Append(f.Name)
+			b.Field(3).(*array.Int64Builder).Append(r.Record)
+			appendOr(b.Field(4).(*array.Int64Builder), r.Line)
+			if r.Column == "" {
+				b.Field(5).AppendNull()
+			} else {
+				b.Field(5).(*array.StringBuilder).Append(r.Column)
+			}
+			b.Field(6).(*array.StringBuilder).Append(r.Reason)
+			if hide || r.Raw == nil {
+				b.Field(7).AppendNull()
+			} else {
+				b.Field(7).(*array.BinaryBuilder).Append(r.Raw)
+			}
+			b.Field(8).(*array.Int64Builder).Append(no)
+			no++
+		}
+	}
+	batch := b.NewRecordBatch()
+	defer batch.Release()
+	rr, err := array.NewRecordReader(schema, []arrow.RecordBatch{batch})
+	if err != nil {
+		return err
+	}
+	defer rr.Release()
+	return d.DB.CopyArrow(ctx, rr, fmt.Sprintf("COPY (SELECT * EXCLUDE (no) FROM arrow_in ORDER BY no) TO %s %s", duck.Literal(d.path("rejects.parquet")), parquetOptions))
+}
+
+// appendOr appends a number, or null for 0, which stands for unknown.
+func appendOr(b *array.Int64Builder, n int64) {
+	if n == 0 {
+		b.AppendNull()
+		return
+	}
+	b.Append(n)
+}

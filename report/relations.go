@@ -1,0 +1,231 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// freeScale is the number of decimals kept in the engine's sums for amounts
+// whose decimals the job does not declare; a longer one counts as unreadable
+// there and only there.
+const freeScale = 18
+
+// amountScale is the scale at which amounts of both sides are exact, and whether
+// the job declares it.
+func amountScale(job *rules.Job) (scale int, fixed bool) {
+	fixed = true
+	for _, side := range rules.Sides {
+		f := job.Spec(side).Field("amount")
+		switch {
+		case f == nil:
+		case f.Type == rules.Decimal && f.Scale < 0:
+			scale, fixed = freeScale, false
+		case f.Type == rules.Decimal:
+			scale = max(scale, f.Scale)
+		}
+	}
+	return scale, fixed
+}
+
+// valueExpr renders the exact amount of a staged row, DECIMAL(38,scale), or NULL.
+func valueExpr(job *rules.Job, side rules.Side, alias string, scale int) string {
+	f := job.Spec(side).Field("amount")
+	if !hasAmount(job, side) {
+		return fmt.Sprintf("CAST(NULL AS DECIMAL(38,%d))", scale)
+	}
+	value := alias + "." + duck.Ident("f_amount")
+	cast := fmt.Sprintf("TRY_CAST(%s AS DECIMAL(38,%d))", value, scale)
+	if f.Type == rules.Decimal && f.Scale < 0 {
+		return fmt.Sprintf(`(CASE WHEN regexp_full_match(%s, '-?[0-9]{1,%d}(\.[0-9]{1,%d})?') THEN %s END)`, value, 38-scale, scale, cast)
+	}
+	return cast
+}
+
+func currencyExpr(job *rules.Job, side rules.Side, alias string) string {
+	if f := job.Spec(side).Field("currency"); f != nil && (f.Type == rules.Currency || f.Type == rules.Text) {
+		return alias + "." + duck.Ident("f_currency")
+	}
+	return "CAST(NULL AS VARCHAR)"
+}
+
+// needsWorkExpr is needsWork in SQL; false for a missing row.
+func needsWorkExpr(class, reason string) string {
+	return fmt.Sprintf(`coalesce(%[1]s IN ('divergent', 'absent', 'unexpected', 'ambiguous')
+ OR (%[1]s = 'duplicate' AND %[2]s NOT IN ('identical_copy', 'superseded_attempt')), FALSE)`, class, reason)
+}
+
+// makeRelations makes the small tables and the views that outputs read:
+// report_files, report_passes, report_exceptions, report_sample, the ENUM types
+// of the narrow rows, and the wide views. It may run again in the same database.
+func makeRelations(ctx context.Context, db *duck.DB, in *Input, red *redactor) error {
+	job := in.Bound.Job
+	stmts := []string{"DROP VIEW IF EXISTS report_exceptions_wide", "DROP VIEW IF EXISTS report_items"}
+	stmts = append(stmts, fileTables(in)...)
+	stmts = append(stmts, passTables(job)...)
+	scale, _ := amountScale(job)
+	stmts = append(stmts,
+		sqlExceptions.Render(duck.Slots{
+			"o_currency": currencyExpr(job, rules.Operations, "o"), "r_currency": currencyExpr(job, rules.Results, "r"),
+			"o_value": valueExpr(job, rules.Operations, "o", scale), "r_value": valueExpr(job, rules.Results, "r", scale),
+			"o_work": needsWorkExpr("j.o_class", "j.o_reason"), "r_work": needsWorkExpr("j.r_class", "j.r_reason"),
+		}),
+		wideView(job, red),
+		sqlSample.Render(duck.Slots{"limit": strconv.Itoa(sampleExceptions)}),
+		itemsView(in, red),
+	)
+	for _, q := range stmts {
+		if err := db.Exec(ctx, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fileTables makes report_files (both sides, for residual rows), and for the
+// narrow rows report_files_operations and report_files_results, whose names are
+// ENUMs.
+func fileTables(in *Input) []string {
+	var all []string
+	out := []string{}
+	sources, files := newNames(), newNames()
+	narrow := map[rules.Side][]string{}
+	for _, side := range rules.Sides {
+		for _, f := range in.relation(side).Files {
+			sources.add(f.Source)
+			files.add(f.Name)
+			all = append(all, fmt.Sprintf("(%s, %d, %s, %s, %s)", duck.Literal(string(side)), f.No, duck.Literal(f.Source), duck.Literal(f.Name), duck.Literal(f.SHA256)))
+			narrow[side] = append(narrow[side], fmt.Sprintf("(%d, %s, %s)", f.No, duck.Literal(f.Source), duck.Literal(f.Name)))
+		}
+	}
+	out = append(out,
+		"CREATE OR REPLACE TABLE report_files (side VARCHAR, file_no BIGINT, source VARCHAR, file VARCHAR, sha256 VARCHAR)",
+		"DROP TABLE IF EXISTS report_files_operations", "DROP TABLE IF EXISTS report_files_results",
+		"DROP TYPE IF EXISTS report_source", "DROP TYPE IF EXISTS report_file",
+		"CREATE TYPE report_source AS ENUM ("+sources.literals()+")",
+		"CREATE TYPE report_file AS ENUM ("+files.literals()+")",
+	)
+	if len(all) > 0 {
+		out = append(out, "INSERT INTO report_files VALUES "+strings.Join(all, ", "))
+	}
+	for _, side := range rules.Sides {
+		out = append(out, fmt.Sprintf("CREATE TABLE report_files_%s (file_no INTEGER, source report_source, file report_file)", side))
+		if len(narrow[side]) > 0 {
+			out = append(out, fmt.Sprintf("INSERT INTO report_files_%s VALUES %s", side, strings.Join(narrow[side], ", ")))
+		}
+	}
+	return out
+}
+
+func passTables(job *rules.Job) []string {
+	names := newNames()
+	rows := []string{}
+	for i, p := range job.Match {
+		names.add(p.Name)
+		rows = append(rows, fmt.Sprintf("(%d, %s)", i, duck.Literal(p.Name)))
+	}
+	out := []string{
+		"CREATE OR REPLACE TABLE report_passes (no INTEGER, name VARCHAR)",
+		"DROP TYPE IF EXISTS report_pass", "DROP TYPE IF EXISTS report_once",
+		"CREATE TYPE report_pass AS ENUM (" + names.literals() + ")",
+		"CREATE TYPE report_once AS ENUM ('proven', 'not_proven')",
+	}
+	if len(rows) > 0 {
+		out = append(out, "INSERT INTO report_passes VALUES "+strings.Join(rows, ", "))
+	}
+	return out
+}
+
+// names is an ordered set of texts.
+type names struct {
+	list []string
+	seen map[string]bool
+}
+
+func newNames() *names { return &names{seen: map[string]bool{}} }
+
+func (n *names) add(s string) {
+	s = strings.ReplaceAll(s, "\x00", "")
+	if !n.seen[s] {
+		n.seen[s] = true
+		n.list = append(n.list, s)
+	}
+}
+
+func (n *names) literals() string {
+	if len(n.list) == 0 {
+		return "''"
+	}
+	out := make([]string, len(n.list))
+	for i, s := range n.list {
+		out[i] = duck.Literal(s)
+	}
+	return strings.Join(out, ", ")
+}
+
+// ownColumns are the columns of exceptions.parquet that are not product fields.
+// A product field of such a name appears as o_field_<name> and r_field_<name>.
+var ownColumns = map[string]bool{"rid": true, "source": true, "file": true, "record": true, "class": true, "reason": true,
+	"sha256": true, "value": true, "currency_code": true}
+
+// fieldColumn is the column of a product field in the wide outputs.
+func fieldColumn(side rules.Side, field string) string {
+	if ownColumns[field] || strings.HasPrefix(field, "field_") {
+		field = "field_" + field
+	}
+	return short(side) + "_" + field
+}
+
+// wideView renders the view of exceptions.parquet.
+func wideView(job *rules.Job, red *redactor) string {
+	scale, _ := amountScale(job)
+	money := "e.o_value, e.r_value, e.difference,"
+	if red.redacted("amount") {
+		null := fmt.Sprintf("CAST(NULL AS DECIMAL(38,%d))", scale)
+		money = fmt.Sprintf("%[1]s AS o_value, %[1]s AS r_value, %[1]s AS difference,", null)
+	}
+	var fields []string
+	for _, side := range rules.Sides {
+		for _, f := range job.Spec(side).Fields {
+			if red.dropped(f.Name) {
+				continue
+			}
+			fields = append(fields, red.expr(f.Name, fieldText(short(side), f))+" AS "+duck.Ident(fieldColumn(side, f.Name))+",")
+		}
+	}
+	return sqlExceptionsWide.Render(duck.Slots{
+		"money":  red.expr("currency", "e.currency") + " AS currency, " + money,
+		"fields": strings.Join(fields, "\n       "),
+	})
+}
+
+// itemsView renders the view of the queue files.
+func itemsView(in *Input, red *redactor) string {
+	slots := duck.Slots{
+		"run_id":       duck.Literal(in.RunID),
+		"next_attempt": instantText("i.next_attempt_us"),
+		"expiry":       instantText("i.expiry_us"),
+		"due":          instantText("i.due_us"),
+	}
+	for _, c := range []struct{ column, field string }{
+		{"operation_id", "operation_id"}, {"idempotency_key", "idempotency_key"}, {"remote_id", "remote_id"},
+		{"keep_remote_id", "remote_id"}, {"type", "type"}, {"entity", "entity"}, {"version", "version"},
+		{"amount", "amount"}, {"currency", "currency"}, {"destination", "destination"}, {"state", "state"},
+	} {
+		slots[c.column] = red.expr(c.field, "CAST(i."+c.column+" AS VARCHAR)")
+	}
+	return sqlItemsWide.Render(slots)
+}
+
+// nullText reads a nullable text.
+func nullText(s sql.NullString) string {
+	if s.Valid {
+		return s.String
+	}
+	return ""
+}
