@@ -61,6 +61,13 @@ func openReader(src *rules.Source, fields []rules.Field, f io.Reader, name strin
 
 func openReaderLimits(src *rules.Source, fields []rules.Field, f io.Reader, name string, lim Limits) (fileReader, error) {
 	need := neededColumns(src, fields)
+	if src.Format == rules.FormatParquet {
+		p, err := openParquet(src, need, f, name, lim)
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
 	content, err := openContent(f, src.Compression, name, lim)
 	if err != nil {
 		return nil, err

@@ -133,7 +133,7 @@ func TestJSON(t *testing.T) {
 		{"broken behind", "data", `{"data":[],"x":[1,}`, []string{"error x: broken JSON: a value is expected outside the records"}},
 		{"empty file", "", ``, []string{"error x: the JSON document ends too early, behind record 0: the file is cut"}},
 		{"brackets that do not fit", "", `[{"a":[1}},{"a":2}]`, []string{"reject 1@0 a: broken JSON: a comma or a closing bracket is expected at byte 8", "2@0 #2|~"}},
-		{"a bracket missing", "", `[{"a":[1},{"a":2}]`, []string{"error x: the JSON document ends too early, behind record 0: the file is cut"}},
+		{"a bracket missing", "", `[{"a":[1},{"a":2}]`, []string{"reject 1@0 a: broken JSON: a comma or a closing bracket is expected at byte 8", "error x: the JSON document ends too early, behind record 1: the file is cut"}},
 		{"a bracket too many", "", `[{"a":1]},{"a":2}]`, []string{"reject 1@0: broken JSON: a comma or a closing brace is expected at byte 7", "error x: broken JSON: a comma or a closing bracket is expected behind record 1"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

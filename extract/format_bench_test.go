@@ -1,0 +1,102 @@
+package extract
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// benchCSV is a file of ten columns without quotes, or with one quoted text.
+func benchCSV(rows int, quoted bool) []byte {
+	var b bytes.Buffer
+	b.WriteString("op_id,idem_key,kind,order_no,state,version,amount,currency,attempts,created_at\n")
+	for i := range rows {
+		state := "confirmed"
+		if quoted {
+			state = `"confirmed, by ""psp"""`
+		}
+		fmt.Fprintf(&b, "op_%012d,idem-%08x,charge,order-%07d,%s,%d,%d.%02d,EUR,1,2026-08-20T10:%02d:%02dZ\n",
+			i, i*7919, i/2, state, i%9, i%5000, i%100, i/60%60, i%60)
+	}
+	return b.Bytes()
+}
+
+func benchNDJSON(rows int) []byte {
+	var b bytes.Buffer
+	for i := range rows {
+		fmt.Fprintf(&b, `{"op_id":"op_%012d","idem_key":"idem-%08x","kind":"charge","order_no":"order-%07d","status":"settled","version":%d,"amount":"%d.%02d","currency":"EUR","source":{"metadata":{"page":%d}},"created_at":"2026-08-20T10:%02d:%02dZ"}`+"\n",
+			i, i*7919, i/2, i%9, i%5000, i%100, i/500, i/60%60, i%60)
+	}
+	return b.Bytes()
+}
+
+var benchFields = textFields("op_id", "idem_key", "kind", "order_no", "version", "amount", "currency", "created_at")
+
+// readThrough reads a file to its end and returns the number of records.
+func readThrough(tb testing.TB, src *rules.Source, fields []rules.Field, f io.Reader, name string) int64 {
+	r, err := openReader(src, fields, f, name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer r.Close()
+	var n int64
+	for {
+		switch _, err := r.Next(); err {
+		case nil:
+			n++
+		case io.EOF:
+			return n
+		default:
+			tb.Fatal(err)
+		}
+	}
+}
+
+func benchmarkReader(b *testing.B, src *rules.Source, data []byte, name string) {
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		readThrough(b, src, benchFields, bytes.NewReader(data), name)
+	}
+}
+
+func BenchmarkCSV(b *testing.B) { benchmarkReader(b, csvSource(), benchCSV(100_000, false), "x.csv") }
+func BenchmarkCSVQuoted(b *testing.B) {
+	benchmarkReader(b, csvSource(), benchCSV(100_000, true), "x.csv")
+}
+func BenchmarkCSVLatin1(b *testing.B) {
+	benchmarkReader(b, csvSource(func(c *rules.CSV) { c.Encoding = "latin-1" }), benchCSV(100_000, false), "x.csv")
+}
+func BenchmarkNDJSON(b *testing.B) { benchmarkReader(b, ndjsonSource, benchNDJSON(50_000), "x.ndjson") }
+
+// A million records cost no more memory than a thousand: nothing is allocated for
+// a record or a cell.
+func TestCSVAllocatesNothingPerRecord(t *testing.T) {
+	for _, quoted := range []bool{false, true} {
+		allocations := func(rows int) float64 {
+			data := benchCSV(rows, quoted)
+			return testing.AllocsPerRun(3, func() {
+				if n := readThrough(t, csvSource(), benchFields, bytes.NewReader(data), "x.csv"); n != int64(rows) {
+					t.Fatalf("%d records, want %d", n, rows)
+				}
+			})
+		}
+		if few, many := allocations(1000), allocations(20_000); many > few+3 {
+			t.Errorf("quoted %v: %v allocations for 1,000 records, %v for 20,000", quoted, few, many)
+		}
+	}
+}
+
+// NDJSON allocates for names once, never for values.
+func TestNDJSONAllocatesNothingPerRecord(t *testing.T) {
+	allocations := func(rows int) float64 {
+		data := benchNDJSON(rows)
+		return testing.AllocsPerRun(3, func() { readThrough(t, ndjsonSource, benchFields, bytes.NewReader(data), "x") })
+	}
+	if few, many := allocations(1000), allocations(10_000); many > few+3 {
+		t.Errorf("%v allocations for 1,000 records, %v for 10,000", few, many)
+	}
+}
