@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"math/big"
 	"strings"
 
 	"github.com/cockroachdb/apd/v3"
@@ -78,7 +79,14 @@ func numberSQL(op string, f *fieldRef, v *apd.Decimal, col func(string) string) 
 	limit := apd.New(1, int32(whole))
 	if new(apd.Decimal).Abs(below).Cmp(limit) >= 0 {
 		above := !below.Negative // the literal is above every value of the column
-		return knownSQL(x, op == "<>" || above == (op == "<" || op == "<="))
+		switch op {
+		case "=":
+			return knownSQL(x, false)
+		case "<>":
+			return knownSQL(x, true)
+		default:
+			return knownSQL(x, above == (op[0] == '<'))
+		}
 	}
 	t := fmt.Sprintf("DECIMAL(28,%d)", scale)
 	if f.field.Type == Integer {
@@ -88,14 +96,26 @@ func numberSQL(op string, f *fieldRef, v *apd.Decimal, col func(string) string) 
 }
 
 // floorAt rounds v down to scale decimals, and tells whether nothing was lost.
+// It divides integers itself: apd's Quantize takes a number that is smaller than
+// half a unit for zero, whatever the rounding.
 func floorAt(v *apd.Decimal, scale int) (*apd.Decimal, bool) {
-	c := apd.BaseContext.WithPrecision(4 * maxDigits)
-	c.Rounding = apd.RoundFloor
-	var r apd.Decimal
-	if _, err := c.Quantize(&r, v, -int32(scale)); err != nil {
-		panic("rules: literal of more than " + itoa(maxDigits) + " digits") // parseDecimal refuses them
+	n := v.Coeff.MathBigInt()
+	if v.Negative {
+		n.Neg(n)
 	}
-	return &r, r.Cmp(v) == 0
+	lost := -int64(v.Exponent) - int64(scale) // decimals to take away
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(max(lost, -lost)), nil)
+	if lost <= 0 {
+		n.Mul(n, power)
+		return decimalOf(n, scale), true
+	}
+	rest := new(big.Int)
+	n.DivMod(n, power, rest) // Euclidean: rounds down, since power is positive
+	return decimalOf(n, scale), rest.Sign() == 0
+}
+
+func decimalOf(n *big.Int, scale int) *apd.Decimal {
+	return apd.NewWithBigInt(new(apd.BigInt).SetMathBigInt(n), -int32(scale))
 }
 
 // knownSQL is a constant for every value but null.

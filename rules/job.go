@@ -380,7 +380,7 @@ type Compare struct {
 	Relative    string // share of the larger absolute value, decimal text; "" none
 	Round       *Round
 	Normalise   []Normalise
-	Map         map[string]string // results text → operations text, for AsMapped
+	Map         map[string]string // operations text → results text, for AsMapped
 	Expect      Status            // for AsStatus
 	Scheme      VersionScheme     // for AsVersion
 	Fields      []string          // for AsFingerprint: product fields on both sides
