@@ -115,7 +115,6 @@ func newBench(job *rules.Job, operations, results string) *bench {
 		Job:                &rules.Bound{Job: job, AsOfTime: day},
 		OperationsCoverage: []extract.Interval{{Complete: true, Proves: rules.FullLifecycle}},
 		ResultsCoverage:    []extract.Interval{{Complete: true, Proves: rules.FullLifecycle}},
-		holds:              holdsText,
 	}
 	b.in.Operations = b.stage(rules.Operations, operations)
 	b.in.Results = b.stage(rules.Results, results)
@@ -216,6 +215,12 @@ func typedValue(t rules.FieldType, text string) any {
 		return d
 	case rules.Timestamp:
 		return instant(text)
+	case rules.Date:
+		d, err := time.Parse(time.DateOnly, text)
+		if err != nil {
+			panic(err)
+		}
+		return d.Unix() / (24 * 60 * 60)
 	}
 	return text
 }
@@ -232,8 +237,16 @@ func instant(text string) int64 {
 	return t.UnixMicro()
 }
 
-// rule is an expression of the benches: equalities joined by " and ".
-func rule(text string) *rules.Expr { return &rules.Expr{Text: text} }
+// rule is an expression over fields of the benches.
+func rule(text string) *rules.Expr {
+	e, err := rules.ParseExpr(text, map[string]rules.FieldType{
+		"state": rules.Text, "attempts": rules.Integer, "kind": rules.Text, "entity": rules.Text,
+	})
+	if err != nil {
+		panic(err)
+	}
+	return e
+}
 
 func (b *bench) run(t *testing.T) *Outcome {
 	t.Helper()

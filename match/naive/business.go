@@ -1,8 +1,8 @@
 package naive
 
 import (
-	"math/big"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/recon-batch/recon-batch/match/compare"
@@ -79,33 +79,23 @@ func (w *world) fits(o, r *row, i int) bool {
 	return true
 }
 
-// near compares the field of both rows with the window. A local time that exists
-// twice counts only where both readings give the same answer.
+// near compares the field of both rows with the window: dates by whole days,
+// instants by their distance. A local time that exists twice counts only where
+// both readings give the same answer.
 func (w *world) near(o, r *row, within rules.Within) bool {
 	a, b := w.moment(o, within.Field), w.moment(r, within.Field)
-	if x, y, ok := days(a, b); ok {
-		return abs(x-y) <= int64(within.Max/(24*time.Hour))
+	if a == nil || b == nil {
+		return false
 	}
-	for _, v := range []any{a, b} {
-		if v == nil {
-			return false
-		}
+	window := within.Max.Microseconds()
+	if w.isDate(o, within.Field) {
+		window = int64(within.Max / (24 * time.Hour))
 	}
-	window := new(big.Int).SetInt64(within.Max.Microseconds()).String()
-	return compare.Equal(a, b, rules.Compare{As: rules.AsInstant, Absolute: window}).Agrees()
+	return compare.Equal(a, b, rules.Compare{As: rules.AsInstant, Absolute: strconv.FormatInt(window, 10)}).Agrees()
 }
 
-// days reads two dates as days since 1970-01-01.
-func days(a, b any) (x, y int64, ok bool) {
-	s, ok := a.(string)
-	t, ok2 := b.(string)
-	if !ok || !ok2 {
-		return 0, 0, false
-	}
-	d, err := time.Parse(time.DateOnly, s)
-	e, err2 := time.Parse(time.DateOnly, t)
-	const day = 24 * 60 * 60
-	return d.Unix() / day, e.Unix() / day, err == nil && err2 == nil
+// isDate tells whether the field is a date: days since 1970-01-01.
+func (w *world) isDate(x *row, field string) bool {
+	f := w.job.Spec(x.side).Field(field)
+	return f != nil && f.Type == rules.Date
 }
-
-func abs(n int64) int64 { return max(n, -n) }

@@ -5,9 +5,7 @@ import (
 	"github.com/recon-batch/recon-batch/rules"
 )
 
-// Row is one staged record: row id, provenance, and the columns of
-// extract.Layout. A value is nil (null), string, int64, uint64, bool or
-// *apd.Decimal.
+// Row is one staged record: row id, provenance, and the columns of extract.Layout.
 type Row = extract.Row
 
 // Input is everything that the rules look at.
@@ -21,6 +19,4 @@ type Input struct {
 	// ResultSources tells by Row.FileNo which source a result came from: its
 	// account (V5) and the types that it speaks of (V27). May be nil.
 	ResultSources map[int]*rules.Source
-
-	holds func(e *rules.Expr, x *row) bool
 }

@@ -669,3 +669,25 @@ func TestPassOfEachLink(t *testing.T) {
 		}
 	}
 }
+
+func TestDates(t *testing.T) {
+	job := func(j *rules.Job) {
+		j.Operations.Fields = append(j.Operations.Fields, rules.Field{Name: "booked_on", Type: rules.Date})
+		j.Results.Fields = append(j.Results.Fields, rules.Field{Name: "booked_on", Type: rules.Date})
+		j.Match[2].Within[0] = rules.Within{Field: "booked_on", Max: 24 * time.Hour}
+		j.Zone = time.FixedZone("", 2*60*60)
+		j.Period = &rules.Period{By: "booked_on", Reason: "out_of_period"}
+	}
+	period := func(b *bench) {
+		b.in.Job.PeriodFrom, b.in.Job.PeriodUntil = instant("10T00:00"), instant("11T00:00")
+	}
+	const head, rhead = "operation_id,entity,currency,amount,booked_on\n", "operation_id,entity,currency,amount,booked_on,status\n"
+	runCases(t, []ruleCase{
+		{"V13: the window counts whole days", func(j *rules.Job) { job(j); j.Period = nil }, nil, head + "a,E,EUR,1,2031-06-10\nb,F,EUR,1,2031-06-10\n",
+			rhead + ",E,EUR,1,2031-06-11,settled\nq,F,EUR,1,2031-06-12,settled\n",
+			"o1 correct/equal 1\no2 absent/no_result\nr1 correct/equal 1\nr2 unexpected/no_operation"},
+		{"V8: days are compared as days, whatever the zone", job, period, head + "a,E,EUR,1,2031-06-10\nb,E,EUR,1,2031-06-09\nc,E,EUR,1,2031-06-11\n",
+			"operation_id,status\nq,refused\n",
+			"o1 absent/no_result\no2 not_applicable/out_of_period\no3 not_applicable/out_of_period\nr1 not_applicable/failed_attempt"},
+	})
+}

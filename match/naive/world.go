@@ -167,10 +167,10 @@ func (w *world) moment(x *row, field string) any {
 // span gives the first and the last reading of a time, false where it has none.
 func (w *world) span(x *row, field string) (first, last int64, ok bool) {
 	switch t := w.moment(x, field).(type) {
-	case string: // a date begins at midnight in the job's zone
-		d, err := time.ParseInLocation(time.DateOnly, t, w.job.Zone)
-		return d.UnixMicro(), d.UnixMicro(), err == nil
 	case int64:
+		if w.isDate(x, field) { // as rules.Bound counts days: from midnight in UTC
+			t *= (24 * time.Hour).Microseconds()
+		}
 		return t, t, true
 	case compare.Twice:
 		return t.Early, t.Late, true
