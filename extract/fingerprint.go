@@ -38,6 +38,8 @@ type compared struct {
 	steps   *normaliser    // of the field, then of the comparison
 	own     bool
 	status  bool // results with a mapped status
+	// the source holds an empty text for null
+	emptyIsNull bool
 }
 
 // value returns the comparable text of the record. null and never tell that there
@@ -75,13 +77,17 @@ func (c *compared) value(buf []byte, vals []value, st string) (text []byte, null
 	if !c.own {
 		return text, false, false, false
 	}
-	if c.rule.As == rules.AsMapped && c.side == rules.Results {
-		return c.mapped(text), false, false, false
+	full := len(text) > 0
+	if c.rule.As == rules.AsMapped && c.side == rules.Operations {
+		text = c.mapped(text)
+	} else {
+		text = c.steps.apply(text)
 	}
-	return c.steps.apply(text), false, false, false
+	// What normalisation leaves empty is empty by the source's own rule.
+	return text, full && len(text) == 0 && c.emptyIsNull, false, false
 }
 
-// mapped gives the operations' text for a text of the results. A text that the
+// mapped gives the results' text for a text of the operations. A text that the
 // map does not list stands for itself.
 func (c *compared) mapped(text []byte) []byte {
 	to, ok := c.rule.Map[string(text)]

@@ -205,7 +205,7 @@ func (l *Layout) compareColumn(i int) (ColumnType, bool) {
 	case rules.AsFingerprint:
 		return ColText, true
 	case rules.AsMapped:
-		return ColText, l.Side == rules.Results || len(c.Normalise) > 0 || (f != nil && len(f.Normalise) > 0)
+		return ColText, l.Side == rules.Operations || len(c.Normalise) > 0 || (f != nil && len(f.Normalise) > 0)
 	case rules.AsText, rules.AsCurrency:
 		return ColText, len(c.Normalise) > 0 || (f != nil && len(f.Normalise) > 0)
 	case rules.AsDecimal:

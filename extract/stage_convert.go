@@ -188,7 +188,8 @@ func (c *converter) compileCompared() {
 	l := c.plan.layout
 	for i, rule := range l.job.Compare {
 		_, own := l.compareColumn(i)
-		m := &compared{rule: rule, side: l.Side, own: own, status: l.HasStatus()}
+		m := &compared{rule: rule, side: l.Side, own: own, status: l.HasStatus(),
+			emptyIsNull: c.plan.src.Format == rules.FormatCSV && c.plan.src.CSV.EmptyText != "quoted_is_text"}
 		if j := l.spec.FieldIndex(l.compareField(rule)); j >= 0 {
 			m.field = c.fields[j]
 			m.steps = newNormaliser(m.field.field.Normalise, rule.Normalise)

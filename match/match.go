@@ -33,12 +33,18 @@ type KeyFinding struct {
 	Values int64
 }
 
+// Way is how the engine gets to its verdicts. They are the same either way; a test
+// proves it.
+type Way int
+
+const (
+	Auto         Way = iota // by the number of rows
+	Fingerprints            // plain pairs apart
+	Residual                // every row through the rules one by one
+)
+
 // Options of the engine.
-type Options struct {
-	// AllResidual sends every row through the rules one by one. Verdicts are the
-	// same either way; a test proves it.
-	AllResidual bool
-}
+type Options struct{ Way Way }
 
 // smallSide is the number of rows of both sides up to which the plain way costs
 // more statements than it saves rows.

@@ -43,8 +43,11 @@ func viewSQL(r *extract.Relation) string {
 func (c *cascade) residual() error {
 	c.out.PlainPass = -1
 	id := c.identity()
-	small := c.ops.Records+c.res.Records <= smallSide
-	if len(id) == 0 || id[0] != 0 || c.opt.AllResidual || small {
+	way := c.opt.Way
+	if way == Auto && c.ops.Records+c.res.Records <= smallSide {
+		way = Residual
+	}
+	if len(id) == 0 || id[0] != 0 || way == Residual {
 		for _, n := range both {
 			if err := c.exec("residual_all", duck.Slots{"table": n.residual, "side": n.view}); err != nil {
 				return err
