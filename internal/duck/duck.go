@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/duckdb/duckdb-go/v2"
@@ -41,9 +42,10 @@ type DB struct {
 	owner *flock.Flock
 	views atomic.Int64
 
-	mu  sync.Mutex
-	log []string
-	rec bool
+	mu    sync.Mutex
+	log   []string
+	rec   bool
+	trace func(statement string, took time.Duration)
 }
 
 // Open starts a scratch database, locks it down and checks that the engine joins
@@ -153,7 +155,7 @@ func (db *DB) release() error {
 
 // Exec runs one statement.
 func (db *DB) Exec(ctx context.Context, q string, args ...any) error {
-	db.record(q)
+	defer db.record(q)()
 	if _, err := db.sql.ExecContext(ctx, q, args...); err != nil {
 		return wrap(ctx, q, err)
 	}
@@ -163,7 +165,7 @@ func (db *DB) Exec(ctx context.Context, q string, args ...any) error {
 // Query runs one statement that returns few rows: the driver holds the whole
 // result in memory. Big results leave by COPY.
 func (db *DB) Query(ctx context.Context, q string, args ...any) (*sql.Rows, error) {
-	db.record(q)
+	defer db.record(q)()
 	rows, err := db.sql.QueryContext(ctx, q, args...)
 	if err != nil {
 		return nil, wrap(ctx, q, err)
@@ -173,7 +175,7 @@ func (db *DB) Query(ctx context.Context, q string, args ...any) (*sql.Rows, erro
 
 // Scan runs a statement that returns one row and scans it.
 func (db *DB) Scan(ctx context.Context, q string, dest ...any) error {
-	db.record(q)
+	defer db.record(q)()
 	if err := db.sql.QueryRowContext(ctx, q).Scan(dest...); err != nil {
 		return wrap(ctx, q, err)
 	}
@@ -188,7 +190,7 @@ func (db *DB) Scan(ctx context.Context, q string, dest ...any) error {
 // The reader is consumed once and may be called from another thread. An error of
 // the reader ends the statement and is returned.
 func (db *DB) CopyArrow(ctx context.Context, rr array.RecordReader, q string) error {
-	db.record(q)
+	defer db.record(q)()
 	conn, err := db.sql.Conn(ctx)
 	if err != nil {
 		return wrap(ctx, q, err)
@@ -248,12 +250,26 @@ func (db *DB) Log() []string {
 	return append([]string(nil), db.log...)
 }
 
-func (db *DB) record(q string) {
+// Trace calls f after every statement with the time that it took; nil ends it.
+func (db *DB) Trace(f func(statement string, took time.Duration)) {
+	db.mu.Lock()
+	db.trace = f
+	db.mu.Unlock()
+}
+
+// record notes the statement; the function it returns is called when it has ended.
+func (db *DB) record(q string) func() {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.rec {
 		db.log = append(db.log, q)
 	}
+	f := db.trace
+	if f == nil {
+		return func() {}
+	}
+	start := time.Now()
+	return func() { f(q, time.Since(start)) }
 }
 
 // wrap gives an engine error its class: out of memory or disk is a matter of
