@@ -83,6 +83,8 @@ type SideSpec struct {
 	TransportColumns []string // source columns that are no part of the record (V4)
 	Survivor         *Survivor
 	KeepEffect       *KeepEffect
+
+	own []string // fields that sources declare and the side does not
 }
 
 // Field returns the declared field of that name, or nil.

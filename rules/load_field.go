@@ -103,7 +103,7 @@ func (d *decoder) number(o *object, f *Field) {
 		f.Scale = int(o.integer("scale", -1, 0, 28))
 		f.MinorUnitsOf = o.text("minor_units_of", "")
 	}
-	f.DecimalMark, f.GroupMark = d.marks(o, 0, 0)
+	f.DecimalMark, f.GroupMark = d.marks(o, 0, 0, false)
 	for _, s := range enums(o, "notation", "parentheses", "trailing_minus") {
 		f.Notation = append(f.Notation, string(s))
 	}

@@ -119,6 +119,7 @@ func (d *decoder) sourceFields(spec *SideSpec, base *yaml.Node, overrides []*yam
 			}
 			if f, ok := d.field(name, k, v, p, spec.Side); ok {
 				own[name] = f
+				spec.own = append(spec.own, name)
 				spec.Fields = append(spec.Fields, f)
 			}
 		})

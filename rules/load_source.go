@@ -189,7 +189,7 @@ func (d *decoder) csv(o *object, s *Source, tabs bool) {
 	v.HeaderNames = choice(o, "header_names", "exact", "exact", "trim", "ignore_case")
 	v.EmptyText = choice(o, "empty_text", "is_null", "is_null", "quoted_is_text")
 	v.NullWords = o.texts("null_words")
-	v.Decimal, v.Group = d.marks(o, '.', 0)
+	v.Decimal, v.Group = d.marks(o, '.', 0, true)
 	if n := o.node("header"); n != nil {
 		if n.Kind == yaml.MappingNode {
 			if c := o.sub("header", firstFieldShape); c != nil {
@@ -249,8 +249,9 @@ func (d *decoder) character(o *object, name string, def rune, named map[string]r
 	return r
 }
 
-// marks reads decimal and grouping mark of numbers.
-func (d *decoder) marks(o *object, decimal, group byte) (byte, byte) {
+// marks reads decimal and grouping mark of numbers; none tells whether `group:
+// none` may be said.
+func (d *decoder) marks(o *object, decimal, group byte, none bool) (byte, byte) {
 	if n := o.node("decimal"); n != nil {
 		switch s, _ := d.scalar(n, o.at("decimal")); s {
 		case ".", ",":
@@ -264,11 +265,13 @@ func (d *decoder) marks(o *object, decimal, group byte) (byte, byte) {
 		switch s, _ := d.scalar(n, o.at("group")); s {
 		case ".", ",", " ", "'", "_":
 			group = s[0]
-		case "none":
-			group = 0
 		case "":
 		default:
-			o.fail("group", `".", ",", " ", "'" or none`, "%s: %q is no grouping mark", o.at("group"), s)
+			if s == "none" && none {
+				group = 0
+				break
+			}
+			o.fail("group", `one of . , _ ' and the blank, in quotes`, "%s: %q is no grouping mark", o.at("group"), s)
 		}
 	}
 	if group != 0 && group == decimal {

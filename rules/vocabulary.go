@@ -102,7 +102,7 @@ var csvShape = &shape{
 		{name: "header", doc: "Where the names of the columns are: first_line, none, or {first_field: X} for the first line whose first field is X.", def: "first_line", value: anyValue(enumValue("first_line", "none"), shapeValue(firstFieldShape))},
 		{name: "columns", doc: "The names of the columns in order, where the header is none.", value: listValue(textValue())},
 		{name: "header_names", doc: "How names of columns are compared.", def: "exact", value: enumValue("exact", "trim", "ignore_case")},
-		{name: "decimal", doc: "Decimal mark of the source's numbers: . or ,", def: ".", value: schema{"type": "string", "maxLength": 1}},
+		{name: "decimal", doc: "Decimal mark of the source's numbers, a point or a comma.", def: ".", value: schema{"type": "string", "maxLength": 1}},
 		{name: "group", doc: "Grouping mark of the source's numbers.", def: "none", value: schema{"type": "string"}},
 		{name: "rows", doc: "Tells header, record and trailer lines apart by the text of one field.", value: shapeValue(rowsShape)},
 		{name: "ends_before", doc: "The records end before the line with this first field; a file without it is refused.", value: shapeValue(firstFieldShape)},
