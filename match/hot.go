@@ -34,7 +34,7 @@ func (c *cascade) hotGroups(pass int, contradicted bool, into string) error {
 	}
 	out := newPairs()
 	for _, g := range groups {
-		judgeHot(contradicted, c.windowUnits(pass), g, out)
+		judgeHot(contradicted, c.windowUnits(pass), g, out.add)
 	}
 	return c.db.CopyArrow(c.ctx, out.reader(), "INSERT INTO "+into+" SELECT DISTINCT o_rid, r_rid, contradicted FROM arrow_in")
 }
@@ -101,7 +101,7 @@ func (c *cascade) windowUnits(pass int) []int64 {
 // judgeHot finds the first candidates of each row of a group: two uncontradicted
 // ones, or one contradicted one. Rows are kept by the identity keys that they
 // carry, so that a whole class is contradicted or none of it.
-func judgeHot(contradicted bool, max []int64, g *[2][]hotRow, out *pairs) {
+func judgeHot(contradicted bool, max []int64, g *[2][]hotRow, add func(o, r int64, contradicted bool)) {
 	wanted := 2
 	if contradicted {
 		wanted = 1
@@ -123,9 +123,9 @@ func judgeHot(contradicted bool, max []int64, g *[2][]hotRow, out *pairs) {
 				if (m&r.filled != 0) == contradicted {
 					left = candidatesOf(r, classes[m], max, left, func(other int64) {
 						if side == 0 {
-							out.add(r.rid, other, contradicted)
+							add(r.rid, other, contradicted)
 						} else {
-							out.add(other, r.rid, contradicted)
+							add(other, r.rid, contradicted)
 						}
 					})
 				}

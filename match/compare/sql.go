@@ -52,8 +52,6 @@ func (s Sides) valueSQL(i int, c rules.Compare) string {
 		return s.decimalSQL(i, c, o, r)
 	case rules.AsInstant:
 		return s.instantSQL(c)
-	case rules.AsDate:
-		return dateSQL(c, o, r)
 	case rules.AsVersion:
 		if c.Scheme == rules.VersionTimestamp {
 			return s.instantSQL(c)

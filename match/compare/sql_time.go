@@ -20,10 +20,7 @@ func (s Sides) instantSQL(c rules.Compare) string {
 			pairs = append(pairs, answerSQL(c, "coalesce("+x+", "+o.value+")", "coalesce("+y+", "+r.value+")"))
 		}
 	}
-	amb := func(alias string, side rules.Side, field string) string {
-		return fmt.Sprintf("(%s.amb >> %d) & 1 = 1", alias, s.Job.Spec(side).FieldIndex(field))
-	}
-	ao, ar := amb("o", rules.Operations, c.Operations), amb("r", rules.Results, c.Results)
+	ao, ar := s.ambiguous("o", rules.Operations, c.Operations), s.ambiguous("r", rules.Results, c.Results)
 	return fmt.Sprintf("CASE WHEN NOT (%s OR %s) THEN %s WHEN (%s AND %s IS NULL) OR (%s AND %s IS NULL) THEN %d WHEN greatest(%s) <= %d THEN %s WHEN least(%s) = %d THEN %d ELSE %d END",
 		ao, ar, single,
 		ao, o.value, ar, r.value, CodeAmbiguous,
@@ -46,11 +43,7 @@ func timeColumns(alias, field string) timeColumn {
 	return timeColumn{alias + "." + duck.Ident("f_"+field), alias + "." + duck.Ident("late_"+field)}
 }
 
-// dateSQL compares calendar days; a tolerance is a duration in microseconds.
-func dateSQL(c rules.Compare, o, r string) string {
-	if c.Absolute == "" || c.Absolute == "0" {
-		return equalSQL(o, r)
-	}
-	return fmt.Sprintf("CASE WHEN %[1]s IS NOT DISTINCT FROM %[2]s THEN %[4]d WHEN abs(date_diff('day', %[1]s, %[2]s)) * 86400000000 <= %[3]s THEN %[5]d ELSE %[6]d END",
-		o, r, c.Absolute, CodeEqual, CodeTolerance, CodeDiffers)
+// ambiguous is true where the field holds a local time that exists twice or never.
+func (s Sides) ambiguous(alias string, side rules.Side, field string) string {
+	return fmt.Sprintf("(%s.amb >> %d) & 1 = 1", alias, s.Job.Spec(side).FieldIndex(field))
 }
