@@ -1,6 +1,8 @@
 package extract
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,20 +21,42 @@ type world struct {
 	job   *rules.Bound
 }
 
+// scratch is the one engine of the package's tests, which may use scratch.dir.
+var scratch struct {
+	dir string
+	db  *duck.DB
+}
+
+func TestMain(m *testing.M) {
+	code, err := withScratch(m.Run)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func withScratch(run func() int) (code int, err error) {
+	if scratch.dir, err = os.MkdirTemp("", "extract"); err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch.dir)) }()
+	scratch.db, err = duck.Open(context.Background(), duck.Options{SpillDir: scratch.dir, Allowed: []string{scratch.dir}})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, scratch.db.Close()) }()
+	return run(), nil
+}
+
 // newWorld makes a job with one operation_id pass and no files.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), stage: t.TempDir()}
-	db, err := duck.Open(t.Context(), duck.Options{SpillDir: t.TempDir(), Allowed: []string{w.stage}})
+	stage, err := os.MkdirTemp(scratch.dir, "stage")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	w.db = db
+	w := &world{t: t, dir: t.TempDir(), stage: stage, db: scratch.db}
 	w.job = &rules.Bound{Job: &rules.Job{Name: "test"}, Inputs: map[rules.Side][]rules.Input{}}
 	w.job.Operations.Side, w.job.Results.Side = rules.Operations, rules.Results
 	w.job.Match = []rules.Pass{{

@@ -1,0 +1,108 @@
+package extract
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// proof makes an input of account a that covers [from, until).
+func proof(source string, from, until int64, spoiled, missing string) evidence {
+	return evidence{
+		source: &rules.Source{Name: source, Coverage: rules.Coverage{Account: "a", Proves: rules.FullLifecycle}},
+		from:   &from, until: &until, proved: missing == "", missing: missing, spoiled: spoiled,
+	}
+}
+
+func TestCoverage(t *testing.T) {
+	type span struct{ from, until int64 }
+	complete := proof("all", 0, 1, "", "")
+	complete.complete = true
+	spoiledComplete := complete
+	spoiledComplete.spoiled = "3 rejected records"
+	nothing := proof("x", 0, 1, "", "")
+	nothing.from = nil
+	for _, c := range []struct {
+		name     string
+		in       []evidence
+		want     []span
+		complete bool
+		gaps     int
+	}{
+		{"files continue each other", []evidence{proof("x", 20, 30, "", ""), proof("y", 10, 20, "", "")}, []span{{10, 30}}, false, 0},
+		{"D07 a day without its file", []evidence{proof("x", 0, 10, "", ""), proof("x", 10, 20, "", "no file"), proof("x", 20, 30, "", "")}, []span{{0, 10}, {20, 30}}, false, 1},
+		{"another file covers the day", []evidence{proof("x", 0, 10, "", ""), proof("x", 10, 20, "", "no file"), proof("y", 5, 25, "", "")}, []span{{0, 25}}, false, 0},
+		{"rejects withdraw their time", []evidence{proof("x", 0, 10, "", ""), proof("x", 10, 20, "rejects", ""), proof("y", 5, 25, "", "")}, []span{{0, 10}, {20, 25}}, false, 1},
+		{"everything", []evidence{complete}, []span{{beginningOfTime, endOfTime}}, true, 0},
+		{"everything but rejects", []evidence{spoiledComplete}, []span{{0, 0}}, false, 1},
+		{"everything beside a spoiled file", []evidence{complete, proof("x", 10, 20, "cut", "")}, []span{{beginningOfTime, 10}, {20, endOfTime}}, false, 1},
+		{"nothing declared", []evidence{nothing}, []span{{0, 0}}, false, 0},
+		{"nothing there", []evidence{proof("x", 0, 10, "", "no file")}, []span{{0, 0}}, false, 1},
+	} {
+		got := coverageOf(c.in)
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %+v", c.name, got)
+			continue
+		}
+		for i, w := range c.want {
+			if got[i].From != w.from || got[i].Until != w.until || got[i].Complete != c.complete || len(got[i].Withdrawn) != c.gaps || got[i].Account != "a" {
+				t.Errorf("%s: interval %d is %+v, want %+v", c.name, i, got[i], w)
+			}
+		}
+	}
+}
+
+// Sources of other accounts, or with another meaning of silence, do not continue
+// each other.
+func TestCoverageGroups(t *testing.T) {
+	base := proof("x", 0, 10, "", "")
+	for name, change := range map[string]func(*rules.Coverage){
+		"account": func(c *rules.Coverage) { c.Account = "b" },
+		"proves":  func(c *rules.Coverage) { c.Proves = rules.SettledOnly },
+		"types":   func(c *rules.Coverage) { c.Types = []string{"refund"} },
+		"knows":   func(c *rules.Coverage) { c.Knows = &rules.Expr{Text: "acquirer = 'psp'"} },
+		"lag":     func(c *rules.Coverage) { c.Lag = time.Hour },
+	} {
+		other := proof("y", 10, 20, "", "")
+		change(&other.source.Coverage)
+		if got := coverageOf([]evidence{base, other}); len(got) != 2 || got[0].Until != 10 || got[1].From != 10 {
+			t.Errorf("another %s: %+v", name, got)
+		}
+	}
+}
+
+// Against a plain model: a moment is proved if a good input covers it and no
+// spoiled one does.
+func TestCoverageModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var in []evidence
+		for range rapid.IntRange(0, 6).Draw(t, "inputs") {
+			from := rapid.Int64Range(0, 12).Draw(t, "from")
+			until := from + rapid.Int64Range(0, 6).Draw(t, "length")
+			kind := rapid.IntRange(0, 2).Draw(t, "kind")
+			in = append(in, proof("x", from, until, []string{"", "spoiled", ""}[kind], []string{"", "", "missing"}[kind]))
+		}
+		got := coverageOf(in)
+		for at := range int64(20) {
+			want := false
+			for _, e := range in {
+				want = want || e.proved && e.spoiled == "" && *e.from <= at && at < *e.until
+			}
+			for _, e := range in {
+				want = want && !(e.spoiled != "" && *e.from <= at && at < *e.until)
+			}
+			has := 0
+			for _, g := range got {
+				if g.From <= at && at < g.Until {
+					has++
+				}
+			}
+			if has > 1 || (has == 1) != want {
+				t.Fatalf("moment %d: in %d intervals, proved %v: %+v", at, has, want, got)
+			}
+		}
+	})
+}

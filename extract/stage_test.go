@@ -1,0 +1,369 @@
+package extract
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// prints returns a column of UBIGINT pairs by operation id.
+func prints(rows []Row, first, second string) map[string][2]uint64 {
+	out := map[string][2]uint64{}
+	for _, r := range rows {
+		a, _ := r.V[first].(uint64)
+		b, _ := r.V[second].(uint64)
+		out[r.V["f_operation_id"].(string)] = [2]uint64{a, b}
+	}
+	return out
+}
+
+// comparison declares one compared field of one name on both sides.
+func comparison(name string, as rules.Comparator) rules.Compare {
+	return rules.Compare{Name: name, Operations: name, Results: name, As: as}
+}
+
+// p1, p2 are equal on both sides exactly where every compared field is plainly equal.
+func TestPlainEquality(t *testing.T) {
+	paris, err := time.LoadLocation("Europe/Paris")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, dec := rules.Field{Name: "x"}, decimalField("x", -1)
+	local := rules.Field{Name: "x", Type: rules.Timestamp, Zone: paris}
+	utc := rules.Field{Name: "x", Type: rules.Timestamp}
+	trim := rules.Field{Name: "x", Normalise: []rules.Normalise{rules.NormTrim}}
+	status := rules.Field{Name: "status", Column: "x", Map: map[string]rules.Status{"settled": rules.Succeeded, "refused": rules.Failed}}
+	for _, c := range []struct {
+		name    string
+		o, r    rules.Field
+		compare rules.Compare
+		ox, rx  string
+		equal   bool
+		oc, rc  any // c0, where it has a column of its own
+		obad    uint64
+	}{
+		{"C23 text", text, text, comparison("x", rules.AsText), "1E5", "100000", false, nil, nil, 0},
+		{"C23 case", text, text, comparison("x", rules.AsText), "true", "TRUE", false, nil, nil, 0},
+		{"equal text", text, text, comparison("x", rules.AsText), "4E5", "4E5", true, nil, nil, 0},
+		{"null is null", text, text, comparison("x", rules.AsText), "", "", true, nil, nil, 0},
+		{"null is no value", dec, dec, comparison("x", rules.AsDecimal), "", "0", false, nil, nil, 0},
+		{"C29 spelling", dec, dec, comparison("x", rules.AsDecimal), "1.50E+2", "150.00", true, nil, nil, 0},
+		{"scale does not matter", decimalField("x", 2), decimalField("x", 3), comparison("x", rules.AsDecimal), "12.30", "12.3", true, nil, nil, 0},
+		{"C28 nothing rounded", dec, dec, comparison("x", rules.AsDecimal), "1.0079999999999999", "1.008", false, nil, nil, 0},
+		{"C28 rounded", dec, dec, rules.Compare{Name: "x", Operations: "x", Results: "x", As: rules.AsDecimal, Round: &rules.Round{Places: 2, Halves: "away_from_zero"}},
+			"1.005", "1.01", true, "1.01", "1.01", 0},
+		{"unreadable equals nothing", dec, dec, comparison("x", rules.AsDecimal), "12,5", "12,5", false, nil, nil, 2},
+		{"C39 ambiguous", local, utc, comparison("x", rules.AsInstant), "2031-10-26T02:30:00", "2031-10-26T00:30:00Z", false, nil, nil, 0},
+		{"ambiguous on both sides", local, local, comparison("x", rules.AsInstant), "2031-10-26T02:30:00", "2031-10-26T02:30:00", false, nil, nil, 0},
+		{"C25 instants", local, utc, comparison("x", rules.AsInstant), "2031-04-01T12:00:00", "2031-04-01 10:00:00+00:00", true, nil, nil, 0},
+		{"trimmed", trim, trim, comparison("x", rules.AsText), " a", "a ", true, "a", "a", 0},
+		{"trimmed by the comparison", text, text, rules.Compare{Name: "x", Operations: "x", Results: "x", As: rules.AsText, Normalise: []rules.Normalise{rules.NormIgnoreCase}},
+			"A", "a", true, "a", "a", 0},
+		{"C86 mapped", text, text, rules.Compare{Name: "x", Operations: "x", Results: "x", As: rules.AsMapped, Map: map[string]string{"accepted": "settled"}},
+			"accepted", "settled", true, "settled", nil, 0},
+		{"not in the map", text, text, rules.Compare{Name: "x", Operations: "x", Results: "x", As: rules.AsMapped, Map: map[string]string{"accepted": "settled"}},
+			"accepted", "accepted", false, "settled", nil, 0},
+		{"currency", rules.Field{Name: "x", Type: rules.Currency}, rules.Field{Name: "x", Type: rules.Currency}, comparison("x", rules.AsCurrency), "usd", "USD", true, nil, nil, 0},
+		{"status as expected", text, status, rules.Compare{Name: "status", Results: "status", As: rules.AsStatus, Expect: rules.Succeeded}, "", "settled", true, nil, nil, 0},
+		{"status unexpected", text, status, rules.Compare{Name: "status", Results: "status", As: rules.AsStatus, Expect: rules.Succeeded}, "", "refused", false, nil, nil, 0},
+		{"status unmapped", text, status, rules.Compare{Name: "status", Results: "status", As: rules.AsStatus, Expect: rules.Succeeded}, "", "Settled", false, nil, nil, 0},
+		{"semantic version", text, text, rules.Compare{Name: "x", Operations: "x", Results: "x", As: rules.AsVersion, Scheme: rules.VersionSemantic},
+			"1.0.0+a", "1.0.0+b", true, "a11.a10.a10~", "a11.a10.a10~", 0},
+		{"no semantic version", text, text, rules.Compare{Name: "x", Operations: "x", Results: "x", As: rules.AsVersion, Scheme: rules.VersionSemantic},
+			"one", "one", false, nil, nil, 2},
+		{"only its guard decides", dec, dec, rules.Compare{Name: "x", Operations: "x", Results: "x", As: rules.AsDecimal, OnlyIfEqual: "y"}, "1", "1.0", true, nil, nil, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.job.Compare = []rules.Compare{c.compare}
+			for _, s := range []struct {
+				side rules.Side
+				f    rules.Field
+				x    string
+			}{{rules.Operations, c.o, c.ox}, {rules.Results, c.r, c.rx}} {
+				w.write(string(s.side)+".csv", "operation_id,x\na,\""+s.x+"\"\n")
+				w.fields(s.side, rules.Field{Name: "operation_id"}, s.f)
+				w.source(s.side, string(s.side)+".csv", nil)
+			}
+			_, ops := w.mustLoad(rules.Operations)
+			_, res := w.mustLoad(rules.Results)
+			o, r := prints(ops, "p1", "p2")["a"], prints(res, "p1", "p2")["a"]
+			if (o == r) != c.equal {
+				t.Errorf("%q and %q: plainly equal %v, want %v", c.ox, c.rx, o == r, c.equal)
+			}
+			if ops[0].V["c0"] != c.oc || res[0].V["c0"] != c.rc {
+				t.Errorf("c0 = %v and %v, want %v and %v", ops[0].V["c0"], res[0].V["c0"], c.oc, c.rc)
+			}
+			if got := ops[0].V["bad"]; got != c.obad {
+				t.Errorf("bad = %v, want %v", got, c.obad)
+			}
+		})
+	}
+}
+
+// A fingerprint over named fields is equal for equal values, whatever their
+// spelling, and never for an unreadable one.
+func TestFingerprintComparator(t *testing.T) {
+	w := newWorld(t)
+	w.job.Compare = []rules.Compare{{Name: "content", As: rules.AsFingerprint, Fields: []string{"a", "n"}}}
+	rows := "a,x,1.0\nb,x,1\nc,x,?\nd,x1,\ne,,\n"
+	for _, side := range rules.Sides {
+		w.write(string(side)+".csv", "operation_id,a,n\n"+rows)
+		w.fields(side, rules.Field{Name: "operation_id"}, rules.Field{Name: "a"}, decimalField("n", -1))
+		w.source(side, string(side)+".csv", nil)
+	}
+	_, ops := w.mustLoad(rules.Operations)
+	_, res := w.mustLoad(rules.Results)
+	if ops[0].V["c0"] != res[1].V["c0"] || len(ops[0].V["c0"].(string)) != 64 {
+		t.Errorf("1.0 and 1 differ: %v, %v", ops[0].V["c0"], res[1].V["c0"])
+	}
+	if ops[2].V["c0"] == res[2].V["c0"] {
+		t.Error("unreadable values have one fingerprint")
+	}
+	if ops[3].V["c0"] == ops[1].V["c0"] || ops[4].V["c0"] != res[4].V["c0"] {
+		t.Error("nulls are not told from values, or differ among themselves")
+	}
+}
+
+// C39: what is staged of a local time that exists twice or never.
+func TestAmbiguousTimes(t *testing.T) {
+	w := newWorld(t)
+	w.write("left.csv", "operation_id,created_at\nU1,2031-10-26T02:30:00\nU4,2031-03-30T02:30:00\nU3,2031-10-26T03:30:00\nU9,2031\n")
+	w.fields(rules.Operations, rules.Field{Name: "operation_id"}, rules.Field{Name: "created_at", Type: rules.Timestamp, Zone: zone(t, "Europe/Paris")})
+	w.source(rules.Operations, "left.csv", nil)
+	_, rows := w.mustLoad(rules.Operations)
+	us := func(text string) int64 {
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at.UnixMicro()
+	}
+	for i, want := range []map[string]any{
+		{"f_created_at": us("2031-10-26T00:30:00Z"), "late_created_at": us("2031-10-26T01:30:00Z"), "amb": uint64(2), "bad": uint64(0), "raw_created_at": "2031-10-26T02:30:00"},
+		{"f_created_at": nil, "late_created_at": nil, "amb": uint64(2), "bad": uint64(0), "raw_created_at": "2031-03-30T02:30:00"},
+		{"f_created_at": us("2031-10-26T02:30:00Z"), "late_created_at": nil, "amb": uint64(0), "bad": uint64(0), "raw_created_at": nil},
+		{"f_created_at": nil, "late_created_at": nil, "amb": uint64(0), "bad": uint64(2), "raw_created_at": "2031"},
+	} {
+		for column, v := range want {
+			if got := rows[i].V[column]; got != v {
+				t.Errorf("row %d, %s = %v, want %v", i+1, column, got, v)
+			}
+		}
+	}
+}
+
+// C46: the same text in another encoding and dialect is the same record to both
+// sides' keys and comparisons.
+func TestEncodingsMeet(t *testing.T) {
+	w := newWorld(t)
+	w.job.Compare = []rules.Compare{comparison("ref", rules.AsText)}
+	w.write("left.csv", "operation_id,ref\na,Zoë\n")
+	var b []byte
+	for _, r := range "\ufeffoperation_id\tref\r\na\tZoë\r\n" {
+		b = append(b, byte(r), byte(r>>8))
+	}
+	w.write("right.csv", string(b))
+	for _, side := range rules.Sides {
+		w.fields(side, rules.Field{Name: "operation_id"}, rules.Field{Name: "ref"})
+	}
+	w.source(rules.Operations, "left.csv", nil)
+	w.source(rules.Results, "right.csv", func(s *rules.Source, _ *rules.Input) { s.CSV.Delimiter, s.CSV.Encoding = '\t', "utf-16le" })
+	_, ops := w.mustLoad(rules.Operations)
+	_, res := w.mustLoad(rules.Results)
+	for _, c := range []string{"h0", "g0", "p1", "p2", "w1", "w2"} {
+		if ops[0].V[c] != res[0].V[c] {
+			t.Errorf("%s differs", c)
+		}
+	}
+}
+
+// The fingerprint of a record does not depend on the order of its columns, on a
+// column without a value, on transport columns, or on the file that it is in.
+func TestRecordFingerprint(t *testing.T) {
+	w := newWorld(t)
+	w.write("a.csv", "operation_id,memo,amount,page\nx,hello,1.0,1\ny,,2.0,1\n")
+	w.write("b.csv", "amount,page,operation_id,memo,extra\n1.0,2,x,hello,\n")
+	w.write("c.csv", "operation_id,amount,page\ny,2.0,3\n")
+	w.write("d.csv", "operation_id,memo,amount,page\nx,hello,1.00,1\n")
+	w.fields(rules.Operations, rules.Field{Name: "operation_id"}, decimalField("amount", 2))
+	w.job.Operations.TransportColumns = []string{"page"}
+	w.source(rules.Operations, "?.csv", nil)
+	rel, rows := w.mustLoad(rules.Operations)
+	print := func(i int) [2]any { return [2]any{rows[i].V["w1"], rows[i].V["w2"]} }
+	if print(0) != print(2) || print(1) != print(3) {
+		t.Error("order of columns, a column without values or the file decide the fingerprint")
+	}
+	if print(0) == print(4) {
+		t.Error("1.0 and 1.00 are one record: the fingerprint is of the record as found")
+	}
+	if !slices.ContainsFunc(rel.Findings, func(f Finding) bool { return f.Code == "new_column" && strings.Contains(f.Text, "extra") }) {
+		t.Errorf("a new column is not reported: %v", rel.Findings)
+	}
+}
+
+// Splitting a file over several, and shuffling its columns and records, changes
+// where a row comes from and nothing else.
+func TestSplitAndShuffle(t *testing.T) {
+	columns := []string{"operation_id", "amount", "currency", "memo"}
+	rng := rand.New(rand.NewPCG(7, 11))
+	var records [][]string
+	for i := range 40 {
+		records = append(records, []string{fmt.Sprintf("op%d", i%37), fmt.Sprintf("%d.%d", i, i%10), []string{"EUR", "usd", ""}[i%3], "memo"})
+	}
+	build := func(parts int, shuffle bool) ([]Row, *Relation) {
+		w := newWorld(t)
+		w.job.Compare = []rules.Compare{comparison("amount", rules.AsDecimal)}
+		order := []int{0, 1, 2, 3}
+		list := slices.Clone(records)
+		if shuffle {
+			rng.Shuffle(4, func(i, j int) { order[i], order[j] = order[j], order[i] })
+			rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		}
+		for p := range parts {
+			var b strings.Builder
+			line := func(r []string) {
+				for n, i := range order {
+					if n > 0 {
+						b.WriteByte(',')
+					}
+					b.WriteString(r[i])
+				}
+				b.WriteByte('\n')
+			}
+			line(columns)
+			for i, r := range list {
+				if i%parts == p {
+					line(r)
+				}
+			}
+			w.write(fmt.Sprintf("part%d.csv", p), b.String())
+		}
+		w.fields(rules.Operations, rules.Field{Name: "operation_id"}, decimalField("amount", 2), rules.Field{Name: "currency", Type: rules.Currency})
+		w.source(rules.Operations, "part*.csv", nil)
+		rel, rows := w.mustLoad(rules.Operations)
+		return rows, rel
+	}
+	content := func(rows []Row) []string {
+		var out []string
+		for _, r := range rows {
+			out = append(out, fmt.Sprint(r.V["h0"], r.V["g0"], r.V["p1"], r.V["p2"], r.V["w1"], r.V["w2"], r.V["f_currency"]))
+		}
+		slices.Sort(out)
+		return out
+	}
+	one, rel := build(1, false)
+	for _, parts := range []int{1, 3, 5} {
+		rows, split := build(parts, true)
+		if !slices.Equal(content(one), content(rows)) {
+			t.Errorf("%d shuffled parts give other rows", parts)
+		}
+		for i, total := range split.Totals {
+			if total.Sum.Cmp(rel.Totals[i].Sum) != 0 || total.Rows != rel.Totals[i].Rows || total.Currency != rel.Totals[i].Currency {
+				t.Errorf("%d parts: total %v, want %v", parts, total, rel.Totals[i])
+			}
+		}
+	}
+}
+
+// The keys that repeat over all files of a side.
+func TestRepeated(t *testing.T) {
+	w := newWorld(t)
+	w.write("a.csv", "operation_id\nx\ny\n")
+	w.write("b.csv", "operation_id\nx\nz\n\"\"\n\"\"\n")
+	w.fields(rules.Operations, rules.Field{Name: "operation_id"})
+	w.source(rules.Operations, "?.csv", nil)
+	rel, rows := w.mustLoad(rules.Operations)
+	for _, column := range []string{"h0", "hx"} {
+		var n int64
+		var h uint64
+		if err := w.db.Scan(t.Context(), "SELECT count(*), any_value(h) FROM read_parquet('"+rel.Repeated[column]+"')", &n, &h); err != nil {
+			t.Fatal(err)
+		}
+		if n != 1 || h != rows[0].V[column] {
+			t.Errorf("%s: %d repeated, %d", column, n, h)
+		}
+	}
+}
+
+// Many records over several batches keep their numbers, each once.
+func TestBatches(t *testing.T) {
+	const n = 3*batchRecords + 17
+	var b strings.Builder
+	b.WriteString("operation_id,amount\n")
+	for i := range n {
+		fmt.Fprintf(&b, "op%d,%d.25\n", i, i)
+	}
+	w := newWorld(t)
+	w.write("big.csv", b.String())
+	w.fields(rules.Operations, rules.Field{Name: "operation_id"}, decimalField("amount", 2))
+	w.source(rules.Operations, "big.csv", nil)
+	rel, err := Load(t.Context(), w.db, w.job, rules.Operations, Options{StageDir: w.stage, BaseDir: w.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows, wrong int64
+	var sum string
+	q := "SELECT count(DISTINCT rec), count(*) FILTER (WHERE k0 <> 'op' || (rec - 1)), CAST(sum(f_amount) AS VARCHAR) FROM read_parquet('" + rel.Files[0].Staged + "')"
+	if err := w.db.Scan(t.Context(), q, &rows, &wrong, &sum); err != nil {
+		t.Fatal(err)
+	}
+	if rows != n || wrong != 0 || sum != rel.Totals[0].Sum.FloatString(2) {
+		t.Errorf("%d rows, %d wrong, sum %s against %s", rows, wrong, sum, rel.Totals[0].Sum.FloatString(2))
+	}
+}
+
+// What is staged is named by content and plan: another scale is another file, and
+// damage beside the file means that it is parsed again.
+func TestStageCache(t *testing.T) {
+	w := newWorld(t)
+	w.write("left.csv", "operation_id,amount\na,1.005\n")
+	w.fields(rules.Operations, rules.Field{Name: "operation_id"}, decimalField("amount", 3))
+	w.source(rules.Operations, "left.csv", nil)
+	first, _ := w.mustLoad(rules.Operations)
+	w.job.Operations.Fields[1].Scale = 2
+	second, rows := w.mustLoad(rules.Operations)
+	if second.Files[0].Cached || second.Files[0].Staged == first.Files[0].Staged || rows[0].V["bad"] != uint64(2) {
+		t.Errorf("another declaration was served from the cache: %+v", second.Files[0])
+	}
+	w.write("left.csv", "operation_id,amount\nb,1.005\n") // same size
+	third, rows := w.mustLoad(rules.Operations)
+	if third.Files[0].Cached || rows[0].V["k0"] != "b" {
+		t.Errorf("changed bytes were served from the cache: %v", rows[0].V["k0"])
+	}
+	if err := os.Truncate(third.Files[0].Staged, 10); err != nil {
+		t.Fatal(err)
+	}
+	if fourth, _ := w.mustLoad(rules.Operations); fourth.Files[0].Cached {
+		t.Error("a damaged staged file was used")
+	}
+	left, err := filepath.Glob(filepath.Join(w.stage, ".part-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left over: %v %v", left, err)
+	}
+}
+
+// An engine that stops half way leaves no staged file, and the error is its own.
+func TestStageFailure(t *testing.T) {
+	w := newWorld(t)
+	w.write("left.csv", "operation_id\na\n")
+	w.fields(rules.Operations, rules.Field{Name: "operation_id"})
+	w.source(rules.Operations, "left.csv", nil)
+	w.stage = t.TempDir() // which the engine is not allowed to use
+	_, _, err := w.load(rules.Operations)
+	if err == nil || fail.ClassOf(err) == fail.Input {
+		t.Fatalf("error %v", err)
+	}
+	left, err := filepath.Glob(filepath.Join(w.stage, "*.parquet"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left over: %v %v", left, err)
+	}
+}
