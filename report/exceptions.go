@@ -40,7 +40,7 @@ func fieldPairs(job *rules.Job, red *redactor) []fieldPair {
 
 // cutExpr is cut in SQL, so that a long cell never leaves the engine for people.
 func cutExpr(x string) string {
-	return fmt.Sprintf("(CASE WHEN length(%[1]s) > %[2]d THEN left(%[1]s, %[2]d) || '… (' || length(%[1]s) || ' characters)' ELSE %[1]s END)", x, maxCell)
+	return fmt.Sprintf("(CASE WHEN length(%[1]s) > %[2]d THEN left(%[1]s, %[2]d) || '… (' || length(%[1]s) || %[3]s ELSE %[1]s END)", x, maxCell, duck.Literal(cutEnd))
 }
 
 // exceptions counts what needs work in the period and reads the sample.

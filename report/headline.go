@@ -47,7 +47,8 @@ func unequal(s *Summary) []string {
 	return out
 }
 
-// workParts lists what needs work: "3 absent", "1 divergent".
+// workParts lists what needs work, "3 absent", "1 divergent": operations, or
+// results where a class has no operations.
 func workParts(s *Summary) []string {
 	var out []string
 	for _, class := range classOrder {
@@ -61,9 +62,9 @@ func workParts(s *Summary) []string {
 		}
 		switch {
 		case n[0] > 0:
-			out = append(out, count(n[0], "operation")+" "+class)
+			out = append(out, grouped(fmt.Sprint(n[0]))+" "+class)
 		case n[1] > 0:
-			out = append(out, count(n[1], "result")+" "+class)
+			out = append(out, grouped(fmt.Sprint(n[1]))+" "+class)
 		}
 	}
 	return out

@@ -21,14 +21,14 @@ func Markdown(s *Summary) string {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	add("# %s, %s", markdownText(s.Job), s.BusinessDate)
 	add("")
-	add("**%s**", markdownText(s.Headline))
+	add("**%s**", markdownEscape(visible(s.Headline)))
 	add("")
 	for i, r := range s.Outcome.Reasons {
 		if i == 4 {
 			add("- … and %d more reasons", len(s.Outcome.Reasons)-i)
 			break
 		}
-		add("- %s", markdownText(r))
+		add("- %s", markdownEscape(visible(r)))
 	}
 	if s.Outcome.Withheld {
 		add("- confirm, requeue, compensate and close are **not written**; review is")

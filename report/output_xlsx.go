@@ -1,9 +1,11 @@
 package report
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"fmt"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -48,7 +50,33 @@ func writeXLSX(ctx context.Context, d *Delivery) error {
 	if err := f.Write(&b); err != nil {
 		return fail.Wrap(fail.Resources, err, "report.xlsx cannot be written")
 	}
-	return d.write("report.xlsx", b.Bytes())
+	data, err := sortedZip(b.Bytes())
+	if err != nil {
+		return err
+	}
+	return d.write("report.xlsx", data)
+}
+
+// sortedZip puts the entries of an archive in the order of their names, the list
+// of content types first: the library writes streamed sheets in the order of a
+// map. The compressed bytes are copied as they are.
+func sortedZip(data []byte) ([]byte, error) {
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	sort.Slice(z.File, func(i, j int) bool { return z.File[i].Name < z.File[j].Name })
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, f := range z.File {
+		if err := w.Copy(f); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
 
 type workbook struct {

@@ -11,21 +11,28 @@ import (
 // have it whole.
 const maxCell = 200
 
+// A cut value ends in "… (n characters)", at most cutMark characters with a
+// number of 20 digits.
+const (
+	cutEnd  = " characters)"
+	cutMark = 3 + 20 + len(cutEnd)
+)
+
 // cut shortens a value for people and says how long it was.
 func cut(s string) string {
 	if len(s) <= maxCell {
 		return s
 	}
 	n := utf8.RuneCountInString(s)
-	if n <= maxCell {
-		return s
+	if n <= maxCell || (n <= maxCell+cutMark && strings.HasSuffix(s, cutEnd)) {
+		return s // short, or cut already
 	}
 	i := 0
 	for range maxCell {
 		_, w := utf8.DecodeRuneInString(s[i:])
 		i += w
 	}
-	return fmt.Sprintf("%s… (%d characters)", s[:i], n)
+	return fmt.Sprintf("%s… (%d%s", s[:i], n, cutEnd)
 }
 
 // visible makes a value safe to look at anywhere: control characters, bytes that
@@ -78,8 +85,10 @@ func shown(s string) string { return visible(cut(s)) }
 // markdownText makes a value plain text in CommonMark and GFM: entities for
 // markup, a backslash before everything that could start a construct, and before
 // the full stop of an address that would become a link by itself.
-func markdownText(s string) string {
-	s = shown(s)
+func markdownText(s string) string { return markdownEscape(shown(s)) }
+
+// markdownEscape is markdownText for a text of ours that is not cut.
+func markdownEscape(s string) string {
 	var b strings.Builder
 	for i, r := range s {
 		switch {
@@ -91,7 +100,7 @@ func markdownText(s string) string {
 			b.WriteString("&amp;")
 		case r == '@':
 			b.WriteString("&#64;")
-		case strings.ContainsRune("\\`*_{}[]()#+!|~:$^=\"'", r):
+		case strings.ContainsRune("\\`*_{}[]()#+!|~$^=\"'", r), r == ':' && i+1 < len(s) && s[i+1] != ' ':
 			b.WriteByte('\\')
 			b.WriteRune(r)
 		case r == '.' && i >= 3 && strings.EqualFold(s[i-3:i], "www"):

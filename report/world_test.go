@@ -16,13 +16,14 @@ import (
 // A world is a scratch database with the relations that match and classify leave
 // (match/doc.go, classify/doc.go), written by hand, and the matching Input.
 type world struct {
-	t    testing.TB
-	db   *duck.DB
-	out  string // the folder that the engine may write to
-	in   *Input
-	rows map[rules.Side][]row
-	link [][5]any // o_rid, r_rid, pass, settled, link
-	item []string // rows of items, as SQL
+	t       testing.TB
+	db      *duck.DB
+	out     string // the folder that the engine may write to
+	lastDir string // the last folder that deliver wrote
+	in      *Input
+	rows    map[rules.Side][]row
+	link    [][5]any // o_rid, r_rid, pass, settled, link
+	item    []string // rows of items, as SQL
 }
 
 // row is one staged row with its verdict. A row is residual unless plain.
@@ -329,5 +330,6 @@ func (w *world) deliver(s *Summary) string {
 	if err := Deliver(w.t.Context(), &Delivery{DB: w.db, In: w.in, Summary: s, Dir: dir}); err != nil {
 		w.t.Fatal(err)
 	}
+	w.lastDir = dir
 	return dir
 }
