@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -135,9 +136,8 @@ func (d *decoder) checkPeriod(job *Job) {
 	if p == nil {
 		return
 	}
-	fo, okO := d.fieldOf(job, Operations, p.By, "period.by")
-	fr, okR := d.fieldOf(job, Results, p.By, "period.by")
-	if !okO || !okR {
+	fo, fr, ok := d.fieldPair(job, p.By, p.By, "period.by")
+	if !ok {
 		return
 	}
 	if fo.Type != fr.Type || fo.Type != Timestamp && fo.Type != Date {
@@ -163,15 +163,14 @@ func (d *decoder) checkPass(job *Job, i int) {
 	}
 	for j, k := range p.On {
 		at := index(parts, j)
-		fo, okO := d.fieldOf(job, Operations, k.Operations, at)
-		fr, okR := d.fieldOf(job, Results, k.Results, at)
-		if !okO || !okR {
+		fo, fr, ok := d.fieldPair(job, k.Operations, k.Results, at)
+		if !ok {
 			continue
 		}
 		if fo.Type != fr.Type && !(numeric(fo.Type) && numeric(fr.Type)) {
 			d.fail(at, "declare the same `type` on both sides", "%s of the operations is %s and %s of the results is %s, so that the keys would never be equal", fo.Name, fo.Type, fr.Name, fr.Type)
 		}
-		if !slices.Equal(fo.Normalise, fr.Normalise) {
+		if !slices.Equal(withoutPrefixes(fo.Normalise), withoutPrefixes(fr.Normalise)) {
 			d.warn(at, "normalise both sides alike", "%s of the operations and %s of the results are normalised differently", fo.Name, fr.Name)
 		}
 		if fr.Map != nil {
@@ -184,12 +183,16 @@ func (d *decoder) checkPass(job *Job, i int) {
 	}
 }
 
+// withoutPrefixes leaves out the steps that one side alone may well need.
+func withoutPrefixes(steps []Normalise) []Normalise {
+	return slices.DeleteFunc(slices.Clone(steps), func(n Normalise) bool { return strings.HasPrefix(string(n), "strip_prefix:") })
+}
+
 func (d *decoder) checkWithin(job *Job, p *Pass, path string) {
 	for _, w := range p.Within {
 		at := join(path, w.Field)
-		fo, okO := d.fieldOf(job, Operations, w.Field, at)
-		fr, okR := d.fieldOf(job, Results, w.Field, at)
-		if !okO || !okR {
+		fo, fr, ok := d.fieldPair(job, w.Field, w.Field, at)
+		if !ok {
 			continue
 		}
 		if fo.Type != fr.Type || fo.Type != Timestamp && fo.Type != Date {
@@ -276,8 +279,7 @@ func (d *decoder) checkCoverageTypes(job *Job) {
 func (d *decoder) checkUnattributed(job *Job) {
 	for i, name := range job.Unattributed.Contradicts {
 		p := index("unattributed.contradicts", i)
-		d.fieldOf(job, Operations, name, p)
-		d.fieldOf(job, Results, name, p)
+		d.fieldPair(job, name, name, p)
 	}
 	if job.Unattributed.Within > 0 {
 		for _, s := range Sides {

@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,7 +59,7 @@ func (d *decoder) root(src []byte) *yaml.Node {
 		return nil
 	}
 	var doc yaml.Node
-	if err := yaml.Load(src, &doc, yaml.WithSingleDocument(false)); err != nil {
+	if err := yaml.Load(src, &doc); err != nil {
 		d.syntax(err)
 		return nil
 	}
@@ -99,20 +100,34 @@ func (d *decoder) badByte(src []byte) place {
 
 // syntax turns what the YAML parser says into our form.
 func (d *decoder) syntax(err error) {
+	if p := d.secondDocument(); p.line > 0 && strings.Contains(err.Error(), "single document") {
+		d.failAt(p, "", "remove what follows `---`", "a job file is one YAML document")
+		return
+	}
 	le, ok := errors.AsType[*yaml.LoadError](err)
 	if !ok {
-		d.failAt(place{}, "", "", "%s", strings.TrimPrefix(err.Error(), "yaml: "))
+		d.failAt(place{}, "", "", "not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 		return
 	}
 	msg := le.Message
 	if le.ContextMsg != "" {
 		msg = le.ContextMsg + ": " + msg
 	}
-	hint := ""
-	if strings.Contains(msg, "multiple documents") || strings.Contains(msg, "expected single document") {
-		hint = "a job file is one YAML document; remove what follows `---`"
+	p := place{min(le.Mark.Line, len(d.lines)), max(le.Mark.Column, 1)}
+	d.failAt(p, "", "", "not YAML: %s", msg)
+}
+
+// secondDocument is the place of the marker that begins a second document.
+func (d *decoder) secondDocument() place {
+	content := false
+	for i, line := range d.lines {
+		if content && strings.HasPrefix(line, "---") {
+			return place{i + 1, 1}
+		}
+		text := strings.TrimSpace(line)
+		content = content || text != "" && !strings.HasPrefix(text, "#") && !strings.HasPrefix(text, "---")
 	}
-	d.failAt(place{le.Mark.Line, max(le.Mark.Column, 1)}, "", hint, "not YAML: %s", msg)
+	return place{}
 }
 
 // expand copies the tree with every alias replaced by what it stands for, and
@@ -268,6 +283,14 @@ func printable(line string) string {
 	return string(rs)
 }
 
+// faulty tells whether a fault was reported at the path or below it. What depends
+// on such a value is not judged, so that one fault does not bring others.
+func (d *decoder) faulty(path string) bool {
+	return slices.ContainsFunc(d.errs, func(e Error) bool {
+		return e.Path == path || strings.HasPrefix(e.Path, path+".")
+	})
+}
+
 // fail reports a fault of the value at the path, or of the nearest one above it
 // that the file has.
 func (d *decoder) fail(path, hint, format string, args ...any) {
@@ -325,6 +348,7 @@ func (d *decoder) object(n *yaml.Node, s *shape, path string) *object {
 	}
 	o := &object{d: d, shape: s, path: path, values: map[string]*yaml.Node{}}
 	seen := map[string]place{}
+	var unknown []string
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		name := k.Value
@@ -343,6 +367,7 @@ func (d *decoder) object(n *yaml.Node, s *shape, path string) *object {
 			continue
 		}
 		if s.key(name) == nil {
+			unknown = append(unknown, name)
 			d.failAt(at(k), p, didYouMean(name, s.names()), "unknown key %q in %s", name, described(path))
 			continue
 		}
@@ -354,7 +379,8 @@ func (d *decoder) object(n *yaml.Node, s *shape, path string) *object {
 		o.values[name] = v
 	}
 	for _, k := range s.keys {
-		if k.required && seen[k.name] == (place{}) {
+		misspelt := slices.ContainsFunc(unknown, func(u string) bool { return nearest(u, s.names()) == k.name })
+		if k.required && seen[k.name] == (place{}) && !misspelt {
 			d.fail(path, fmt.Sprintf("add `%s:`: %s", k.name, k.doc), "%s has no %q", described(path), k.name)
 		}
 	}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,9 +79,12 @@ func (d *decoder) compare(o *object, job *Job) (Compare, bool) {
 		d.refuse(o, c.As, "tolerance", "round", "normalise", "map", "scheme")
 		return c, true
 	}
-	fo, okO := d.fieldOf(job, Operations, c.Operations, o.at(givenKey(o, "operations")))
-	fr, okR := d.fieldOf(job, Results, c.Results, o.at(givenKey(o, "results")))
-	if !okO || !okR {
+	where := o.at("field")
+	if c.Operations != field || c.Results != field {
+		where = o.path
+	}
+	fo, fr, ok := d.fieldPair(job, c.Operations, c.Results, where)
+	if !ok {
 		return c, false
 	}
 	if fr.Map != nil {
@@ -88,13 +92,6 @@ func (d *decoder) compare(o *object, job *Job) (Compare, bool) {
 		return c, false
 	}
 	return d.comparator(o, c, as, fo, fr)
-}
-
-func givenKey(o *object, name string) string {
-	if o.has(name) {
-		return name
-	}
-	return "field"
 }
 
 func (d *decoder) statusField(job *Job, c Compare) bool {
@@ -128,12 +125,12 @@ func (d *decoder) comparator(o *object, c Compare, as Comparator, fo, fr *Field)
 		fits = same
 	}
 	if !fits {
-		what := string(as)
-		if as == "" {
-			what = "each other"
+		what := "cannot be compared"
+		if as != "" {
+			what += " as " + string(as)
 		}
-		d.fail(o.path, "declare the same `type` on both sides; `as` must fit it", "%s: %s of the operations is %s and %s of the results is %s, which cannot be compared as %s",
-			c.Name, fo.Name, fo.Type, fr.Name, fr.Type, what)
+		d.fail(o.path, "declare the same `type` on both sides; `as` must fit it", "%s of the operations is %s and %s of the results is %s, which %s",
+			fo.Name, fo.Type, fr.Name, fr.Type, what)
 		return c, false
 	}
 	c.As = as
@@ -299,9 +296,8 @@ func (d *decoder) fingerprint(o *object, job *Job, c Compare) (Compare, bool) {
 	}
 	for i, name := range c.Fields {
 		p := index(o.at("fields"), i)
-		fo, okO := d.fieldOf(job, Operations, name, p)
-		fr, okR := d.fieldOf(job, Results, name, p)
-		if okO && okR && fo.Type != fr.Type {
+		fo, fr, ok := d.fieldPair(job, name, name, p)
+		if ok && fo.Type != fr.Type {
 			d.fail(p, "declare the same type on both sides", "%s is %s in the operations and %s in the results", name, fo.Type, fr.Type)
 		}
 	}
@@ -312,11 +308,36 @@ func (d *decoder) fingerprint(o *object, job *Job, c Compare) (Compare, bool) {
 // fieldOf looks up a declared field of a side, or reports its absence.
 func (d *decoder) fieldOf(job *Job, s Side, name, path string) (*Field, bool) {
 	f := job.Spec(s).Field(name)
+	if d.faulty(join(join(string(s), "fields"), name)) {
+		return nil, false
+	}
 	if f == nil {
 		d.fail(path, cmpHint(didYouMean(name, fieldNames(job.Spec(s).Fields)), s, name), "the %s declare no field %q", s, name)
 		return nil, false
 	}
 	return f, true
+}
+
+// fieldPair looks up a field of each side.
+func (d *decoder) fieldPair(job *Job, operations, results, path string) (fo, fr *Field, ok bool) {
+	if operations == results && job.Operations.Field(operations) == nil && job.Results.Field(results) == nil {
+		known := append(fieldNames(job.Operations.Fields), fieldNames(job.Results.Fields)...)
+		if !d.faulty("operations.fields."+operations) && !d.faulty("results.fields."+results) {
+			d.fail(path, nearestHint(operations, known), "neither side declares the field %q", operations)
+		}
+		return nil, nil, false
+	}
+	fo, okO := d.fieldOf(job, Operations, operations, path)
+	fr, okR := d.fieldOf(job, Results, results, path)
+	return fo, fr, okO && okR
+}
+
+// nearestHint offers what was meant, or says where fields are declared.
+func nearestHint(name string, known []string) string {
+	if best := nearest(name, known); best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
+	}
+	return "add `" + name + ": column` to the fields of both sides"
 }
 
 func cmpHint(meant string, s Side, name string) string {

@@ -87,7 +87,7 @@ func (d *decoder) column(n *yaml.Node, path string, f *Field) {
 func (o *object) only(f *Field, types []FieldType, keys ...string) bool {
 	fits := slices.Contains(types, f.Type)
 	for _, k := range keys {
-		if o.has(k) && !fits {
+		if o.has(k) && !fits && !o.d.faulty(o.at("type")) {
 			o.fail(k, "add `type: "+string(types[0])+"`, or remove the key", "%s says nothing about a field of type %s", o.at(k), f.Type)
 		}
 	}

@@ -202,6 +202,7 @@ func (d *decoder) csv(o *object, s *Source, tabs bool) {
 	v.Columns = o.texts("columns")
 	if len(v.Columns) > 0 && !v.Header.None {
 		o.fail("columns", "add `header: none`, or remove the names", "names of columns are taken from the header, unless `header: none` is declared")
+		v.Columns = nil
 	}
 	if c := o.sub("rows", rowsShape); c != nil {
 		v.Rows = &RowKinds{
