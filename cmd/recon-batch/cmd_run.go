@@ -1,0 +1,183 @@
+package main
+
+import (
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/internal/pipeline"
+	"github.com/recon-batch/recon-batch/report"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// runDocument is what `run --output json` prints.
+type runDocument struct {
+	SchemaVersion int              `json:"schema_version"`
+	Job           string           `json:"job"`
+	BusinessDate  string           `json:"business_date"`
+	RunID         string           `json:"run_id"`
+	NoOp          bool             `json:"no_op"` // the same run was published before
+	DryRun        bool             `json:"dry_run"`
+	Published     bool             `json:"published"`
+	Folder        string           `json:"folder,omitempty"`
+	Current       string           `json:"current,omitempty"`
+	Supersedes    *pipeline.RunRef `json:"supersedes,omitempty"`
+	ContentDigest string           `json:"content_digest"`
+	Counts        []pipeline.Count `json:"counts"`
+	Outcome       pipeline.Outcome `json:"outcome"`
+	Attempt       string           `json:"attempt,omitempty"`
+	Error         *errorObject     `json:"error,omitempty"`
+}
+
+func (s *session) runCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "run",
+		Usage:     "reconcile one business date and publish verdicts, queues and report",
+		ArgsUsage: "JOB.yaml",
+		Description: `Reads the files of both sides, gives every row its one verdict, and publishes
+<out>/<job>/<date>/<run id>/ in one step; 'current' then points to it. The same
+run again does nothing and says so. Flags go before JOB.yaml.
+
+EXAMPLES
+   recon-batch run --business-date 2026-11-29 job.yaml
+   recon-batch run --business-date yesterday --output json job.yaml
+   recon-batch run --business-date 2026-11-29 --dry-run job.yaml`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "business-date", Usage: "the `DATE` to reconcile: 2006-01-02, today or yesterday (required)"},
+			&cli.StringFlag{Name: "as-of", Usage: "reference `TIME` of windows and ages, instead of the job's"},
+			&cli.StringFlag{Name: "out", Usage: "output folder `DIR`, instead of the job's outputs.dir"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "do everything but publish"},
+			outputFlag(),
+			&cli.IntFlag{Name: "threads", Usage: "`N` threads of the engine (default: the CPUs of the process)", DefaultText: "all"},
+			&cli.StringFlag{Name: "memory", Usage: "memory `SIZE` of the whole run, such as 2GiB", DefaultText: "cgroup limit or RAM"},
+			&cli.StringFlag{Name: "stage-dir", Usage: "folder `DIR` for parsed files and for spilling", DefaultText: "<out>/.stage"},
+			&cli.DurationFlag{Name: "lock-wait", Usage: "wait so long, such as `10m`, for another run of this job and date"},
+			&cli.BoolFlag{Name: "no-progress", Usage: "no progress on stderr"},
+			&cli.BoolFlag{Name: "quiet", Usage: "nothing on stderr but errors"},
+		},
+		Action: s.run,
+	}
+}
+
+func (s *session) run(c *cli.Context) error {
+	args, err := s.positionals(c, "JOB.yaml")
+	if err != nil {
+		return err
+	}
+	asJSON, err := outputMode(c)
+	if err != nil {
+		return err
+	}
+	opt, err := s.runOptions(c, args[0])
+	if err != nil {
+		return err
+	}
+	progress := s.newProgress(c.Bool("quiet"), c.Bool("no-progress"))
+	opt.Progress = progress.event
+	res, err := pipeline.Run(c.Context, *opt)
+	progress.close()
+	if res != nil {
+		for _, n := range res.Notes {
+			if !c.Bool("quiet") {
+				s.notef("%s\n", n)
+			}
+		}
+	}
+	if err != nil {
+		if res != nil && res.Attempt != "" {
+			s.notef("noted in %s\n", res.Attempt)
+		}
+		return err
+	}
+	s.ending = res.ExitCode
+	if asJSON {
+		return s.writeJSON(documentOf(res))
+	}
+	return s.printRun(res)
+}
+
+// runOptions reads the flags that run and plan share.
+func (s *session) runOptions(c *cli.Context, jobFile string) (*pipeline.Options, error) {
+	job, err := rules.Load(jobFile)
+	if err != nil {
+		return nil, err
+	}
+	opt := &pipeline.Options{
+		Job: job, Out: c.String("out"), StageDir: c.String("stage-dir"), DryRun: c.Bool("dry-run"),
+		Threads: c.Int("threads"), LockWait: c.Duration("lock-wait"), Checkpoint: s.checkpoint,
+	}
+	if opt.BusinessDate, err = businessDate(c, job); err != nil {
+		return nil, err
+	}
+	if opt.AsOf, err = asOf(c, job); err != nil {
+		return nil, err
+	}
+	if opt.Threads < 0 {
+		return nil, fail.New(fail.Usage, "--threads %d is less than one", opt.Threads)
+	}
+	if text := c.String("memory"); text != "" {
+		if opt.Memory, err = pipeline.ParseSize(text); err != nil {
+			return nil, err
+		}
+	}
+	if !c.Bool("quiet") {
+		for _, w := range job.Warnings {
+			s.warn(w)
+		}
+	}
+	return opt, nil
+}
+
+func documentOf(res *pipeline.Result) runDocument {
+	m := res.Manifest
+	d := runDocument{
+		SchemaVersion: 1, Job: m.Job, BusinessDate: m.BusinessDate, RunID: m.RunID, NoOp: res.NoOp, DryRun: res.DryRun,
+		Published: res.Dir != "", Folder: res.Dir, Current: res.Current, Supersedes: m.Supersedes,
+		ContentDigest: m.ContentDigest, Counts: m.Counts, Outcome: m.Outcome,
+	}
+	if res.ExitCode != fail.OK {
+		d.Error = &errorObject{Code: res.ExitCode, Name: exitName(res.ExitCode), Message: endingText(m)}
+	}
+	return d
+}
+
+// endingText says why a published run did not end with 0.
+func endingText(m *pipeline.Manifest) string {
+	if m.Outcome.Withheld != "" {
+		return "published without acting queues: " + m.Outcome.Withheld
+	}
+	for _, g := range m.Outcome.Gates {
+		if !g.Passed {
+			return "the gate " + g.Name + " failed: " + g.Rule + " (" + g.Measured + ")"
+		}
+	}
+	return "published"
+}
+
+func (s *session) printRun(res *pipeline.Result) error {
+	m := res.Manifest
+	if res.NoOp {
+		s.printf("already complete: %s %s, run %s (ended with %d)\n", m.Job, m.BusinessDate, m.RunID, m.Outcome.ExitCode)
+		s.printf("  folder  %s\n  report  %s\n", res.Dir, filepath.Join(res.Dir, "report.html"))
+		return nil
+	}
+	place := report.Place{}
+	if !res.DryRun {
+		place.Dir = res.Dir
+	}
+	if err := report.Text(s.stdout, res.Summary, place, s.color(s.stdout)); err != nil {
+		return fail.Wrap(fail.Resources, err, "stdout cannot be written")
+	}
+	if res.DryRun {
+		s.printf("dry run: nothing was published\n")
+		return nil
+	}
+	s.printf("folder  %s\n", res.Dir)
+	if m.Supersedes != nil {
+		s.printf("        supersedes run %s\n", m.Supersedes.RunID)
+	}
+	s.printf("took    %s\n", res.Elapsed.Round(10*time.Millisecond))
+	return nil
+}

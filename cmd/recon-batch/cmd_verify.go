@@ -1,0 +1,82 @@
+package main
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/internal/pipeline"
+)
+
+// verifyDocument is what `verify --output json` prints.
+type verifyDocument struct {
+	SchemaVersion  int                 `json:"schema_version"`
+	RunID          string              `json:"run_id"`
+	ManifestSHA256 string              `json:"manifest_sha256"`
+	OK             bool                `json:"ok"`
+	Checks         []pipeline.Verified `json:"checks"`
+	Error          *errorObject        `json:"error,omitempty"`
+}
+
+func (s *session) verifyCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "verify",
+		Usage:     "recompute every digest and invariant of a published run, offline",
+		ArgsUsage: "RUN",
+		Description: `RUN is the folder of a run, or the link to it. Reads nothing else. Ends with 7 if
+a file was changed, removed or added, if numbers do not add up, or if a run of
+the job was removed.
+
+EXAMPLE
+   recon-batch verify out/card-charges/2026-11-29/current`,
+		Flags:  []cli.Flag{outputFlag()},
+		Action: s.verify,
+	}
+}
+
+func (s *session) verify(c *cli.Context) error {
+	args, err := s.positionals(c, "RUN")
+	if err != nil {
+		return err
+	}
+	asJSON, err := outputMode(c)
+	if err != nil {
+		return err
+	}
+	v, err := pipeline.Verify(c.Context, args[0])
+	if err != nil {
+		return err
+	}
+	wrong := 0
+	for _, k := range v.Checks {
+		wrong += len(k.Wrong)
+	}
+	var failure error
+	if wrong > 0 {
+		failure = fail.New(fail.Integrity, "the run %s is not what was published: %d fault(s)", v.Manifest.RunID, wrong).
+			WithHint("restore it from a backup and find out who changed it; do not act on its queues")
+	}
+	if asJSON {
+		doc := verifyDocument{SchemaVersion: 1, RunID: v.Manifest.RunID, ManifestSHA256: v.ManifestSHA256, OK: wrong == 0, Checks: v.Checks}
+		if failure != nil {
+			doc.Error = errorOf(failure)
+		}
+		if err := s.writeJSON(doc); err != nil {
+			return err
+		}
+		return failure
+	}
+	for _, k := range v.Checks {
+		state := "ok"
+		if len(k.Wrong) > 0 {
+			state = "WRONG"
+		}
+		s.printf("%-6s %-10s %s\n", state, k.Name, k.Did)
+		for _, w := range k.Wrong {
+			s.printf("         %s\n", w)
+		}
+	}
+	if failure == nil {
+		s.printf("run %s is intact (manifest %s)\n", v.Manifest.RunID, v.ManifestSHA256)
+	}
+	return failure
+}

@@ -1,0 +1,67 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// Attempt is the note that a refused run leaves: what is missing, since when, and
+// the next command. It is about a run that does not exist, so that it may tell
+// the clock. The same trouble again updates the same note.
+type Attempt struct {
+	SchemaVersion int        `json:"schema_version"`
+	ID            string     `json:"id"`
+	Job           string     `json:"job"`
+	BusinessDate  string     `json:"business_date"`
+	ReferenceTime string     `json:"reference_time"`
+	ExitCode      fail.Class `json:"exit_code"`
+	Stage         string     `json:"stage"`
+	Missing       string     `json:"missing"` // what is missing or wrong
+	Since         string     `json:"since"`   // first time that this was seen, RFC 3339, UTC
+	Last          string     `json:"last"`    // last time
+	Times         int        `json:"times"`
+	Remedy        string     `json:"remedy,omitempty"`
+	NextCommand   string     `json:"next_command"`
+}
+
+// noteAttempt writes attempts/<id>.json for a run that ended with cause and
+// returns its path.
+func (d *outDir) noteAttempt(b *rules.Bound, stage, next string, cause error, now time.Time) (string, error) {
+	a := Attempt{
+		SchemaVersion: ManifestSchema, Job: b.Name, BusinessDate: b.Date,
+		ReferenceTime: b.AsOfTime.UTC().Format(time.RFC3339Nano),
+		ExitCode:      fail.ClassOf(cause), Stage: stage, Missing: cause.Error(), NextCommand: next,
+	}
+	if e, ok := errors.AsType[*fail.Error](cause); ok {
+		a.Remedy = e.Hint
+	}
+	a.ID = sha256Hex([]byte(b.Digest() + "\x00" + a.ReferenceTime + "\x00" + a.Missing))[:16]
+	a.Last = now.UTC().Format(time.RFC3339)
+	a.Since, a.Times = a.Last, 1
+	path := filepath.Join(d.attempts(), a.ID+".json")
+	if text, err := os.ReadFile(path); err == nil {
+		var before Attempt
+		if json.Unmarshal(text, &before) == nil && before.Since != "" {
+			a.Since, a.Times = before.Since, before.Times+1
+		}
+	}
+	if err := refuseLink(d.attempts()); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(d.attempts(), 0o755); err != nil {
+		return "", diskError(err, "the note of the attempt cannot be written")
+	}
+	text, err := encode(a)
+	if err != nil {
+		return "", err
+	}
+	return path, diskError(renameio.WriteFile(path, text, 0o644), "the note of the attempt cannot be written")
+}

@@ -1,0 +1,448 @@
+package pipeline
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/recon-batch/recon-batch/classify"
+	"github.com/recon-batch/recon-batch/extract"
+	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/match"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// Explanation says why a row has its verdict.
+type Explanation struct {
+	Row       Place       `json:"row"`
+	Meaning   string      `json:"meaning"` // the verdict in words
+	Pass      string      `json:"pass,omitempty"`
+	Once      string      `json:"once,omitempty"`
+	InPeriod  bool        `json:"in_period"`
+	Values    []Value     `json:"values"`
+	Passes    []PassTrace `json:"passes"`
+	Partners  []Partner   `json:"partners"`
+	Set       []Place     `json:"set"` // the other rows of an unresolved set
+	Unnamed   *int64      `json:"unattributed_candidates,omitempty"`
+	Window    []string    `json:"window"`
+	Coverage  []string    `json:"coverage"`
+	Proposals []Proposal  `json:"proposals"`
+	Change    []string    `json:"smallest_change"`
+}
+
+// Place names a row and its verdict.
+type Place struct {
+	Side   rules.Side `json:"side"`
+	Source string     `json:"source"`
+	File   string     `json:"file"`
+	Record int64      `json:"record"`
+	SHA256 string     `json:"sha256"` // of the file
+	Class  string     `json:"class"`
+	Reason string     `json:"reason"`
+	rid    int64
+}
+
+// Value of one product field; redacted as the job declares.
+type Value struct {
+	Field string  `json:"field"`
+	Value *string `json:"value"`
+}
+
+// PassTrace is what one pass saw under the row's key.
+type PassTrace struct {
+	Pass       string  `json:"pass"`
+	Words      string  `json:"words"`
+	Key        string  `json:"key"` // its parts and their values
+	Usable     bool    `json:"usable"`
+	Same       int64   `json:"rows_of_its_side"` // under the same key, itself included
+	Candidates int64   `json:"candidates"`       // rows of the other side under the key, and inside every window
+	Outside    int64   `json:"outside_window"`   // rows of the other side under the key, outside a window
+	Rows       []Place `json:"rows"`             // the first of them
+}
+
+// Partner is a linked row with every compared field.
+type Partner struct {
+	Row    Place        `json:"row"`
+	Fields []FieldTrace `json:"fields"`
+}
+
+// FieldTrace compares one field of a pair.
+type FieldTrace struct {
+	Field      string  `json:"field"`
+	Comparator string  `json:"comparator"`
+	Operations *string `json:"operations"`
+	Results    *string `json:"results"`
+	Result     string  `json:"result"` // equal, within tolerance, differs
+}
+
+// Proposal is a queue item with every check of the guard.
+type Proposal struct {
+	Item        string       `json:"item_id"`
+	Queue       string       `json:"queue"`
+	Rule        string       `json:"rule,omitempty"`
+	Checks      []GuardCheck `json:"checks"`
+	NextAttempt string       `json:"next_attempt,omitempty"`
+	Expiry      string       `json:"expiry,omitempty"`
+	ObserveOnly bool         `json:"observe_only,omitempty"`
+	Deferred    bool         `json:"deferred,omitempty"`
+}
+
+// GuardCheck is one check of the guard.
+type GuardCheck struct {
+	Code     string `json:"code"`
+	Refused  bool   `json:"refused"`
+	Sentence string `json:"sentence"` // what a refusal means
+}
+
+// Explain tells why the rows that id names have their verdicts in a published run
+// of the job. id is an operation id, an idempotency key, a remote id, any other
+// identity key, or FILE:RECORD. run is a run id, "" the current one.
+//
+// It judges the day again from the same files, which must still be there, and
+// checks that the verdicts are those that were published.
+func Explain(ctx context.Context, o Options, run, id string) (m *Manifest, out []Explanation, err error) {
+	dir, m, err := o.publishedRun(run)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := o.boundFor(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	budget, err := NewBudget(o.Memory)
+	if err != nil {
+		return nil, nil, err
+	}
+	stage := o.StageDir
+	if stage == "" {
+		stage = filepath.Join(o.OutPath(), ".stage")
+	}
+	if stage, err = filepath.Abs(stage); err != nil {
+		return nil, nil, diskError(err, "the stage folder cannot be found")
+	}
+	files := filepath.Join(stage, "files")
+	if err := os.MkdirAll(files, 0o700); err != nil {
+		return nil, nil, diskError(err, "the stage folder cannot be made")
+	}
+	db, err := duck.Open(ctx, duck.Options{
+		MemoryBytes: budget.DuckDB, Threads: o.threads(), SpillDir: filepath.Join(stage, "spill"), Allowed: []string{files, dir},
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	x := &explainer{ctx: ctx, db: db, b: b, dir: dir}
+	for i, side := range rules.Sides {
+		if x.rels[i], err = extract.Load(ctx, db, b, side, extract.Options{StageDir: files, BaseDir: o.baseDir()}); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := sameInputs(m, inputsOf(o.baseDir(), x.rels[0], x.rels[1])); err != nil {
+		return nil, nil, err
+	}
+	outcome, err := match.Run(ctx, db, b, x.rels[0], x.rels[1], match.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := classify.Run(ctx, db, b, x.rels[0], x.rels[1], outcome); err != nil {
+		return nil, nil, err
+	}
+	out, err = x.explain(id)
+	return m, out, err
+}
+
+// publishedRun finds the folder and manifest of a run of the job and date.
+func (o Options) publishedRun(run string) (string, *Manifest, error) {
+	if run == "" {
+		return CurrentRun(o.OutPath(), o.Job.Name, o.BusinessDate)
+	}
+	d, err := newOutDir(o.OutPath(), o.Job.Name, o.BusinessDate)
+	if err != nil {
+		return "", nil, err
+	}
+	if !runIDForm.MatchString(run) {
+		return "", nil, fail.New(fail.Usage, "%q is no run id", run).WithHint("recon-batch runs list prints them: 16 hexadecimal digits")
+	}
+	m, _, err := ReadManifest(d.run(run))
+	return d.run(run), m, err
+}
+
+// boundFor binds the job as the run did, and refuses a job that says other things.
+func (o Options) boundFor(m *Manifest) (*rules.Bound, error) {
+	if o.Job.Digest() != m.JobDigest {
+		return nil, fail.New(fail.Usage, "%s is no longer the job of run %s", o.Job.File, m.RunID).
+			WithHint("explain with the job file of that day, or run the date again with this one")
+	}
+	var asOf *time.Time
+	for _, v := range m.Overrides {
+		if text, ok := strings.CutPrefix(v, "as-of="); ok {
+			t, err := time.Parse(time.RFC3339Nano, text)
+			if err != nil {
+				return nil, fail.Wrap(fail.Integrity, err, "the manifest of run %s is damaged", m.RunID)
+			}
+			asOf = &t
+		}
+	}
+	return o.Job.Bind(o.BusinessDate, asOf)
+}
+
+// sameInputs refuses files other than those that the run read.
+func sameInputs(m *Manifest, now []Input) error {
+	var changed []string
+	for i, in := range m.Inputs {
+		if i >= len(now) || now[i].Path != in.Path || now[i].SHA256 != in.SHA256 {
+			changed = append(changed, in.Path)
+		}
+	}
+	if len(changed) == 0 && len(now) == len(m.Inputs) {
+		return nil
+	}
+	return fail.New(fail.Input, "the files are no longer those of run %s: %s", m.RunID, strings.Join(changed, ", ")).
+		WithHint("put the files of that day back, or run the date again and explain the new run")
+}
+
+// explainer asks the relations that match and classify left.
+type explainer struct {
+	ctx  context.Context
+	db   *duck.DB
+	b    *rules.Bound
+	dir  string
+	rels [2]*extract.Relation
+}
+
+func sideIndex(side rules.Side) int { return slices.Index(rules.Sides[:], side) }
+
+func (x *explainer) explain(id string) ([]Explanation, error) {
+	var out []Explanation
+	for _, side := range rules.Sides {
+		rids, err := x.find(side, id)
+		if err != nil {
+			return nil, err
+		}
+		for _, rid := range rids {
+			e, err := x.row(side, rid)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, *e)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fail.New(fail.Usage, "no row of either side has %q as an identity key", id).
+			WithHint("name an operation id, an idempotency key, a remote id, or FILE:RECORD such as %s:1", x.anyFile())
+	}
+	return out, nil
+}
+
+func (x *explainer) anyFile() string {
+	for _, rel := range x.rels {
+		for _, f := range rel.Files {
+			return f.Name
+		}
+	}
+	return "file.csv"
+}
+
+// find gives the row ids of one side that a text names.
+func (x *explainer) find(side rules.Side, id string) ([]int64, error) {
+	if i := strings.LastIndexByte(id, ':'); i > 0 {
+		if rec, err := strconv.ParseInt(id[i+1:], 10, 64); err == nil {
+			for _, f := range x.rels[sideIndex(side)].Files {
+				if f.Status == extract.FileStaged && (f.Name == id[:i] || f.Path == id[:i]) {
+					return x.rids(duck.Slots{"side": string(side), "any": fmt.Sprintf("rid = %d", extract.RowID(f.No, rec))})
+				}
+			}
+		}
+	}
+	fields := x.idFields(side)
+	if len(fields) == 0 {
+		return nil, nil
+	}
+	var any []string
+	for _, f := range fields {
+		any = append(any, "CAST("+duck.Ident("f_"+f)+" AS VARCHAR) = "+duck.Literal(id))
+	}
+	return x.rids(duck.Slots{"side": string(side), "any": strings.Join(any, " OR ")})
+}
+
+func (x *explainer) rids(s duck.Slots) ([]int64, error) {
+	rows, err := x.db.Query(x.ctx, explainSQL("find").Render(s))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []int64
+	for rows.Next() {
+		var rid int64
+		if err := rows.Scan(&rid); err != nil {
+			return nil, err
+		}
+		out = append(out, rid)
+	}
+	return out, rows.Err()
+}
+
+// idFields are the fields by which people name a row.
+func (x *explainer) idFields(side rules.Side) []string {
+	spec := x.b.Spec(side)
+	var out []string
+	add := func(f string) {
+		if spec.Field(f) != nil && !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	add("operation_id")
+	add("idempotency_key")
+	add("remote_id")
+	for _, p := range x.b.Match {
+		if !p.Identity {
+			continue
+		}
+		for _, k := range p.On {
+			if side == rules.Operations {
+				add(k.Operations)
+			} else {
+				add(k.Results)
+			}
+		}
+	}
+	return out
+}
+
+func explainSQL(name string) *duck.Template {
+	return duck.MustParse(sqlFiles, "sql/explain_"+name+".sql")
+}
+
+func tables(side rules.Side) (rows, verdicts string) {
+	if side == rules.Operations {
+		return "rows_operations", "verdicts_o"
+	}
+	return "rows_results", "verdicts_r"
+}
+
+// place names a row by its id.
+func (x *explainer) place(side rules.Side, rid int64, class, reason string) Place {
+	p := Place{Side: side, Record: rid & (1<<40 - 1), Class: class, Reason: reason, rid: rid}
+	for _, f := range x.rels[sideIndex(side)].Files {
+		if int64(f.No) == rid>>40 {
+			p.Source, p.File, p.SHA256 = f.Source, f.Name, f.SHA256
+		}
+	}
+	return p
+}
+
+// row explains one row.
+func (x *explainer) row(side rules.Side, rid int64) (*Explanation, error) {
+	rowsView, verdicts := tables(side)
+	var class, reason, link, fields, set string
+	e := &Explanation{Partners: []Partner{}, Set: []Place{}, Window: []string{}, Coverage: []string{}, Proposals: []Proposal{}}
+	err := x.db.Scan(x.ctx, explainSQL("verdict").Render(duck.Slots{"rows": rowsView, "verdicts": verdicts, "rid": fmt.Sprint(rid)}),
+		&class, &reason, &e.Pass, &link, &e.Once, &e.InPeriod, &fields, &set, &e.Unnamed)
+	if err != nil {
+		return nil, err
+	}
+	e.Row = x.place(side, rid, class, reason)
+	e.Meaning = verdictWords(class, reason)
+	if err := x.asPublished(e.Row); err != nil {
+		return nil, err
+	}
+	if e.Values, err = x.values(side, rid); err != nil {
+		return nil, err
+	}
+	if e.Passes, err = x.passes(side, rid, e.Values); err != nil {
+		return nil, err
+	}
+	if link != "" {
+		if e.Partners, err = x.partners(side, rid, link, reason, strings.Split(fields, ";"), e.Values); err != nil {
+			return nil, err
+		}
+	}
+	if set != "" {
+		if e.Set, err = x.set(side, rid, set); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.proof(e); err != nil {
+		return nil, err
+	}
+	if e.Proposals, err = x.proposals(e); err != nil {
+		return nil, err
+	}
+	e.Change = x.change(e, fields)
+	return e, nil
+}
+
+// asPublished compares with the verdict in the run's folder.
+func (x *explainer) asPublished(p Place) error {
+	file := filepath.Join(x.dir, string(p.Side)+".parquet")
+	if !pathExists(file) {
+		return nil
+	}
+	var class, reason string
+	err := x.db.Scan(x.ctx, explainSQL("published").Render(duck.Slots{
+		"file": duck.Literal(file), "source": duck.Literal(p.Source), "name": duck.Literal(p.File), "record": fmt.Sprint(p.Record),
+	}), &class, &reason)
+	if err != nil {
+		return err
+	}
+	if class != p.Class || reason != p.Reason {
+		return fail.New(fail.Integrity, "%s record %d is published as %s/%s, but is judged %s/%s now", p.File, p.Record, class, reason, p.Class, p.Reason).
+			WithHint("check the run with recon-batch verify; was it made by another version of the program?")
+	}
+	return nil
+}
+
+// values reads every product field of a row.
+func (x *explainer) values(side rules.Side, rid int64) ([]Value, error) {
+	spec := x.b.Spec(side)
+	var columns []string
+	for _, f := range spec.Fields {
+		text := "CAST(" + duck.Ident("f_"+f.Name) + " AS VARCHAR)"
+		if f.Type != rules.Text {
+			text = "coalesce(" + duck.Ident("raw_"+f.Name) + ", " + text + ")"
+		}
+		columns = append(columns, text)
+	}
+	texts := make([]sql.NullString, len(columns))
+	dest := make([]any, len(columns))
+	for i := range texts {
+		dest[i] = &texts[i]
+	}
+	q := explainSQL("values").Render(duck.Slots{"columns": strings.Join(columns, ", "), "side": string(side), "rid": fmt.Sprint(rid)})
+	if err := x.db.Scan(x.ctx, q, dest...); err != nil {
+		return nil, err
+	}
+	out := make([]Value, len(columns))
+	for i, f := range spec.Fields {
+		out[i] = Value{Field: f.Name}
+		if !texts[i].Valid {
+			continue
+		}
+		text := texts[i].String
+		if us, err := strconv.ParseInt(text, 10, 64); err == nil && f.Type == rules.Timestamp {
+			text = instant(us)
+		}
+		if how := x.b.Redact.Fields[f.Name]; how != "" {
+			text = "(hidden: " + how + ")"
+		}
+		out[i].Value = &text
+	}
+	return out, nil
+}
+
+func valueOf(values []Value, field string) *string {
+	for _, v := range values {
+		if v.Field == field {
+			return v.Value
+		}
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package pipeline
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/recon-batch/recon-batch/classify"
+	"github.com/recon-batch/recon-batch/extract"
+	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/match"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// proof tells the window of an operation and what the sources prove about the row.
+func (x *explainer) proof(e *Explanation) error {
+	if e.Row.Side == rules.Results {
+		return x.resultProof(e)
+	}
+	created, hasCreated := x.time(e.Values, "created_at")
+	last, hasLast := x.time(e.Values, "last_attempt_at")
+	var policy rules.TypePolicy
+	if t := valueOf(e.Values, "type"); t != nil {
+		policy, _ = x.b.Policy(*t)
+	} else {
+		policy, _ = x.b.Policy("")
+	}
+	due := created
+	switch {
+	case !policy.HasWindow:
+		e.Window = append(e.Window, "no window is declared for its type: it is due at once")
+	case !hasCreated:
+		e.Window = append(e.Window, "a window is declared, but the operation has no readable created_at")
+	default:
+		due = created.Add(policy.Deadline)
+		e.Window = append(e.Window, fmt.Sprintf("created %s + deadline %s = %s", clock(created), policy.Deadline, clock(due)))
+		if hasLast {
+			end := last.Add(policy.Expected)
+			e.Window = append(e.Window, fmt.Sprintf("last attempt %s + expected %s = %s", clock(last), policy.Expected, clock(end)))
+			if end.After(due) {
+				due = end
+			}
+		}
+		state := "due since " + clock(due)
+		if x.b.AsOfTime.Before(due) {
+			state = "not due until " + clock(due)
+		}
+		e.Window = append(e.Window, fmt.Sprintf("%s; the reference time is %s", state, clock(x.b.AsOfTime)))
+	}
+	covered, err := x.holds(rules.Operations, e.Row.rid, match.Covered(x.b, match.Columns(x.b.Job, x.rels[0].Layout, "o"), x.rels[1].Coverage))
+	if err != nil {
+		return err
+	}
+	if hasCreated {
+		from, until := created.Add(-x.b.ClockSkew), due.Add(x.b.ClockSkew)
+		e.Coverage = append(e.Coverage, fmt.Sprintf("needed of every account that should know it: %s until %s, and its lag on top", clock(from), clock(until)))
+	}
+	e.Coverage = append(e.Coverage, intervalWords(x.rels[1].Coverage)...)
+	e.Coverage = append(e.Coverage, "together they "+provesText(covered)+" an absence")
+	return nil
+}
+
+// resultProof tells whether the operations export would have shown the operation
+// of a result (V29).
+func (x *explainer) resultProof(e *Explanation) error {
+	covered, err := x.holds(rules.Results, e.Row.rid, match.CoveredResult(x.b, match.Columns(x.b.Job, x.rels[1].Layout, "o"), x.rels[0].Coverage))
+	if err != nil {
+		return err
+	}
+	if booked, ok := x.time(e.Values, "created_at"); ok {
+		var longest time.Duration
+		for _, p := range x.b.Types {
+			longest = max(longest, p.Deadline)
+		}
+		e.Coverage = append(e.Coverage, fmt.Sprintf("needed of the operations export: %s until %s", clock(booked.Add(-longest-x.b.ClockSkew)), clock(booked)))
+	}
+	e.Coverage = append(e.Coverage, intervalWords(x.rels[0].Coverage)...)
+	e.Coverage = append(e.Coverage, "together they "+provesText(covered)+" that nobody asked for it")
+	return nil
+}
+
+func provesText(covered bool) string {
+	if covered {
+		return "prove"
+	}
+	return "do not prove"
+}
+
+func (x *explainer) holds(side rules.Side, rid int64, cond string) (is bool, err error) {
+	err = x.db.Scan(x.ctx, explainSQL("true").Render(duck.Slots{"side": string(side), "condition": cond, "rid": fmt.Sprint(rid)}), &is)
+	return is, err
+}
+
+func (x *explainer) time(values []Value, field string) (time.Time, bool) {
+	v := valueOf(values, field)
+	if v == nil {
+		return time.Time{}, false
+	}
+	t, err := time.Parse(time.RFC3339Nano, *v)
+	return t, err == nil
+}
+
+func clock(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+func intervalWords(list []extract.Interval) []string {
+	var out []string
+	for _, i := range list {
+		name := i.Source
+		if i.Account != "" {
+			name = i.Account + " (" + i.Source + ")"
+		}
+		text := name + " covers everything"
+		if !i.Complete {
+			text = fmt.Sprintf("%s covers %s until %s", name, instant(i.From), instant(i.Until))
+		}
+		if i.Lag > 0 {
+			text += fmt.Sprintf(", lag %s", i.Lag)
+		}
+		out = append(out, text+provesWords(rules.Coverage{Proves: i.Proves, Types: i.Types}))
+		for _, g := range i.Withdrawn {
+			out = append(out, fmt.Sprintf("  but not %s until %s: %s", instant(g.From), instant(g.Until), g.Reason))
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, "no source declares what it covers")
+	}
+	return out
+}
+
+// proposals lists the queue items of the row with every check that the guard made.
+func (x *explainer) proposals(e *Explanation) ([]Proposal, error) {
+	column := "o_rid"
+	if e.Row.Side == rules.Results {
+		column = "r_rid"
+	}
+	rows, err := x.db.Query(x.ctx, explainSQL("item").Render(duck.Slots{"condition": fmt.Sprintf("%s = %d", column, e.Row.rid)}))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := []Proposal{}
+	for rows.Next() {
+		var p Proposal
+		var refused string
+		var next, expiry *int64
+		if err := rows.Scan(&p.Item, &p.Queue, &refused, &p.Rule, &next, &expiry, &p.ObserveOnly, &p.Deferred); err != nil {
+			return nil, err
+		}
+		if next != nil {
+			p.NextAttempt = instant(*next)
+		}
+		if expiry != nil {
+			p.Expiry = instant(*expiry)
+		}
+		p.Checks = guardChecks(e.Row.Class, strings.Split(refused, ";"))
+		out = append(out, p)
+	}
+	return out, rows.Err()
+}
+
+// guardChecks lists the checks of the proposal that the verdict could lead to:
+// those of a requeue for an absence, those of a compensation for a surplus or
+// unexpected effect, otherwise only what was refused.
+func guardChecks(class string, refused []string) []GuardCheck {
+	out := []GuardCheck{}
+	for bit := classify.Check(1); bit.Codes() != ""; bit <<= 1 {
+		code := bit.Codes()
+		tried := class == "absent" && bit < classify.NoGoodEffect ||
+			(class == "duplicate" || class == "unexpected") && bit >= classify.NoGoodEffect
+		failed := false
+		for _, r := range refused {
+			failed = failed || r == code
+		}
+		if tried || failed {
+			out = append(out, GuardCheck{Code: code, Refused: failed, Sentence: classify.Sentence(code)})
+		}
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+package pipeline
+
+import (
+	"strings"
+
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// reasonWords says what a reason means, with the rule of verdicts.md that gives it.
+var reasonWords = map[string]string{
+	"equal":                      "linked, and every compared field is equal (V22)",
+	"within_tolerance":           "linked, and every compared field is equal, some only by tolerance (V22)",
+	"field_differs":              "linked, but compared fields differ (V22, V12)",
+	"version_behind":             "linked, but the result is older than the operation expects (V21)",
+	"version_ahead":              "linked, but the result is newer than the operation expects (V21)",
+	"same_version_other_content": "linked, same version, but other content (V21)",
+	"status_conflict":            "linked, but what the provider says contradicts what we hold (V7, V19)",
+	"duplicate_effect":           "several effects of one operation (V10)",
+	"amount_group_differs":       "the sum of the group differs (V16)",
+	"incomplete_group":           "a declared member of the group is missing (V16)",
+	"value_unreadable":           "linked, but a compared value is not of its declared type (V20)",
+	"no_result":                  "due, completely covered, and no result carries any of its identity keys (V28)",
+	"failed_at_provider":         "it finally failed at the provider, and nothing else could be its effect (V19)",
+	"several_candidates":         "more than one row fits, and order does not choose (V11, V13)",
+	"keys_disagree":              "its identity keys point to different rows (V12, V14)",
+	"counterpart_not_unique":     "the other side has conflicting records under its key (V5)",
+	"no_usable_key":              "it has no usable key in any pass (V18)",
+	"coverage_incomplete":        "no counterpart, but the sources do not prove that there is none (V26, V29)",
+	"unattributed_result":        "no counterpart, but a result without identity could be its effect (V27)",
+	"outcome_unknown":            "the provider does not know the outcome, or a row out of scope carries its key (V19, V28)",
+	"unmapped_status":            "linked, but the status is not in the declared map (V19)",
+	"time_ambiguous":             "a time that decides exists twice, never, or not at all (V20, V26)",
+	"within_window":              "still inside its window (V25)",
+	"in_progress":                "a worker holds a live lease (V24)",
+	"pending_at_provider":        "pending at the provider, and the deadline is not over (V19)",
+	"out_of_period":              "outside the period that this run totals (V8)",
+	"failed_attempt":             "an attempt that finally failed is no effect (V10)",
+	"identical_copy":             "a copy of another record of its side (V4)",
+	"superseded_attempt":         "an earlier record of the same thing, folded by the survivor rule (V5)",
+	"conflicting_copies":         "several records of one thing with other content, and no rule decides (V5)",
+	"surplus_effect":             "an effect beside the one that the operation should have (V10)",
+	"no_operation":               "nobody asked for it, and the operations export would show who did (V29)",
+}
+
+func verdictWords(class, reason string) string {
+	if w, ok := reasonWords[reason]; ok {
+		return w
+	}
+	return "out of scope by the rule " + reason + " of the job (V7)"
+}
+
+// change names the smallest change that would alter the verdict.
+func (x *explainer) change(e *Explanation, fields string) []string {
+	names := strings.ReplaceAll(fields, ";", ", ")
+	key := ""
+	for _, p := range e.Passes {
+		if p.Usable {
+			key = p.Key
+			break
+		}
+	}
+	other := "operation"
+	if e.Row.Side == rules.Operations {
+		other = "result"
+	}
+	switch e.Row.Reason {
+	case "equal", "within_tolerance":
+		out := []string{"one compared field with another value makes the pair divergent"}
+		if e.Row.Reason == "within_tolerance" {
+			out[0] = "a smaller tolerance of " + names + " makes the pair divergent/field_differs"
+		}
+		return append(out, "a second "+other+" under "+key+" makes it several effects, or ambiguous")
+	case "field_differs", "value_unreadable", "same_version_other_content", "version_behind", "version_ahead":
+		return []string{"equal values of " + names + " on both sides make the pair correct"}
+	case "status_conflict", "unmapped_status", "outcome_unknown", "pending_at_provider":
+		return []string{"a status of the result that the job maps to the expected one", "for a text that is not mapped: an entry in the map of the status field"}
+	case "no_result":
+		return []string{
+			"one result under " + key + " links it",
+			"a gap in the coverage makes it ambiguous/coverage_incomplete",
+			"a result without identity keys that does not contradict it makes it ambiguous/unattributed_result",
+		}
+	case "failed_at_provider":
+		return []string{"a result under " + key + " that has not failed is its effect"}
+	case "no_operation":
+		return []string{"one operation under " + key + " links it", "a gap in the coverage of the operations makes it ambiguous/coverage_incomplete"}
+	case "coverage_incomplete":
+		return []string{"the missing coverage, see above, makes it absent or unexpected", "one " + other + " under " + key + " links it"}
+	case "unattributed_result":
+		return []string{"an identity key on the results that carry none, or a type, entity, currency or time by which they contradict it"}
+	case "within_window":
+		return []string{"a reference time at or after the end of the window, see above", "one result under " + key + " links it"}
+	case "in_progress":
+		return []string{"a reference time at or after the end of the lease"}
+	case "several_candidates":
+		return []string{"an identity key, or another part of the key, that tells the rows of its set apart"}
+	case "keys_disagree":
+		return []string{"identity keys that all point to the same row"}
+	case "no_usable_key":
+		return []string{"a value in every part of one key"}
+	case "conflicting_copies", "counterpart_not_unique":
+		return []string{"a survivor rule with a field that tells the records apart, or one record less"}
+	case "duplicate_effect", "surplus_effect":
+		return []string{"a keep_effect rule that names the good effect", "one effect less"}
+	case "identical_copy", "superseded_attempt":
+		return []string{"without the record that stands for it, it would be judged itself"}
+	case "time_ambiguous":
+		return []string{"a time with its offset"}
+	case "out_of_period":
+		return []string{"a period that holds the operation's time"}
+	}
+	return []string{"another rule of the job under `scope`"}
+}

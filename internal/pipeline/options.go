@@ -1,0 +1,78 @@
+package pipeline
+
+import (
+	"context"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/report"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// Options of one run.
+type Options struct {
+	Job          *rules.Job
+	BusinessDate string        // 2006-01-02
+	AsOf         *time.Time    // nil: the job's
+	Out          string        // "": the job's outputs.dir, relative to the job file
+	StageDir     string        // "": <out>/.stage; parsed files and spilling
+	Threads      int           // 0: GOMAXPROCS, which follows the CPUs of the control group
+	Memory       int64         // bytes for the whole run; 0: what the machine allows
+	LockWait     time.Duration // for another run of this job and date
+	DryRun       bool          // everything but publish
+	Progress     func(Event)   // may be nil; called one at a time
+	Checkpoint   Checkpoint    // may be nil
+}
+
+// A Checkpoint is called when a stage is done, before the next one begins; an
+// error ends the run. Tests use it to stop a run at a place, and to break an
+// invariant on purpose.
+type Checkpoint func(ctx context.Context, done Stage, db *duck.DB) error
+
+// Result of a run that was published, or would have been.
+type Result struct {
+	Manifest *Manifest
+	Summary  *report.Summary // nil for a no-op
+	ExitCode fail.Class      // OK, Gate or Policy
+	NoOp     bool            // the same run was published before
+	DryRun   bool
+	Dir      string // the run's folder, for people; "" after a dry run
+	Current  string // the link to it
+	Attempt  string // note of a refused run; the only member then, with Notes
+	Notes    []string
+	Elapsed  time.Duration
+}
+
+// OutPath is the declared output folder. What the job file says is relative to
+// the job file, what the command line says to the working folder.
+func (o Options) OutPath() string {
+	if o.Out != "" {
+		return o.Out
+	}
+	if o.Job.Outputs.Dir == "" || filepath.IsAbs(o.Job.Outputs.Dir) {
+		return o.Job.Outputs.Dir
+	}
+	return filepath.Join(o.baseDir(), o.Job.Outputs.Dir)
+}
+
+// baseDir is the folder of the job file, where relative paths in it begin.
+func (o Options) baseDir() string { return filepath.Dir(o.Job.File) }
+
+func (o Options) threads() int {
+	if o.Threads > 0 {
+		return o.Threads
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// overrides names what the command line changed that changes outputs.
+func (o Options) overrides() []string {
+	list := []string{}
+	if o.AsOf != nil {
+		list = append(list, "as-of="+o.AsOf.UTC().Format(time.RFC3339Nano))
+	}
+	return list
+}

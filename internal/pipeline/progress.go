@@ -1,0 +1,43 @@
+package pipeline
+
+import "time"
+
+// Stage of a run, in the order of Stages.
+type Stage string
+
+// The stages that a run goes through.
+const (
+	StageRules   Stage = "rules"
+	StageExtract Stage = "extract"
+	StageMatch   Stage = "match"
+	StageClass   Stage = "classify"
+	StageReport  Stage = "report"
+	StagePublish Stage = "publish"
+)
+
+// Stages in their order.
+var Stages = []Stage{StageRules, StageExtract, StageMatch, StageClass, StageReport, StagePublish}
+
+// Event tells how far a run is. Events of one run come one at a time.
+type Event struct {
+	Stage   Stage
+	Kind    EventKind
+	File    string        // being read, in extract
+	Bytes   int64         // read of all files of the stage so far
+	Total   int64         // bytes of all files, 0 unknown
+	Rows    int64         // rows done in this stage so far
+	Elapsed time.Duration // of the stage, at its end
+	Note    string
+}
+
+// EventKind is what an event tells.
+type EventKind int
+
+// Event kinds. A stage begins, advances any number of times and ends; a note may
+// come at any time.
+const (
+	StageBegins EventKind = iota
+	StageAdvances
+	StageEnds
+	Note
+)

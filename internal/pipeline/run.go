@@ -1,0 +1,434 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/recon-batch/recon-batch/classify"
+	"github.com/recon-batch/recon-batch/extract"
+	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/match"
+	"github.com/recon-batch/recon-batch/report"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// run is one run under way.
+type run struct {
+	Options
+	bound   *rules.Bound
+	dir     *outDir
+	budget  Budget
+	started time.Time
+	timings Timings
+	res     *Result
+	tmp     string // temporary folder of the outputs
+
+	mu       sync.Mutex // of what follows, and of Progress
+	stage    Stage
+	begun    time.Time
+	rows     int64
+	bytesOf  map[string]int64
+	rowsOf   map[string]int64
+	allBytes int64
+}
+
+// Run reconciles one business date: it extracts both sides, matches, classifies,
+// reports and publishes. A run that ends with a failed gate or withheld queues is
+// published and has no error; its ExitCode says so.
+//
+// Every error leaves the former published run untouched, no folder of this run,
+// and, once the job and date were locked, a note of the attempt, whose path is in
+// the Result that comes with the error.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	r := &run{Options: o, started: time.Now(), stage: StageRules, res: &Result{DryRun: o.DryRun}}
+	err := r.prepare()
+	if err == nil {
+		err = r.locked(ctx)
+	}
+	r.res.Elapsed = time.Since(r.started)
+	if err != nil {
+		return &Result{Attempt: r.res.Attempt, Notes: r.res.Notes, Elapsed: r.res.Elapsed}, err
+	}
+	return r.res, nil
+}
+
+// prepare does what needs neither lock nor data.
+func (r *run) prepare() error {
+	bound, err := r.Job.Bind(r.BusinessDate, r.AsOf)
+	if err != nil {
+		return err
+	}
+	r.bound = bound
+	if r.dir, err = newOutDir(r.OutPath(), r.Job.Name, r.BusinessDate); err != nil {
+		return err
+	}
+	if r.budget, err = NewBudget(r.Memory); err != nil {
+		return err
+	}
+	r.budget.apply()
+	found := find(bound, r.baseDir())
+	for _, f := range found {
+		r.allBytes += f.Size
+	}
+	return checkDisk(r.dir.out, inputBytes(found))
+}
+
+// locked takes the lock of the date and runs under it. A dry run writes nothing
+// and locks nothing.
+func (r *run) locked(ctx context.Context) (err error) {
+	if r.DryRun {
+		return r.engine(ctx)
+	}
+	if err := r.dir.make(); err != nil {
+		return err
+	}
+	lock, err := r.dir.lock(ctx, r.LockWait)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.release()) }()
+	n, err := r.dir.removeLeftOvers()
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		r.note("removed what %d run(s) that were cut short left behind", n)
+	}
+	if err := r.engine(ctx); err != nil {
+		return r.refused(err)
+	}
+	return nil
+}
+
+// refused removes the temporary folder and leaves the note of the attempt. A run
+// that was stopped by a signal leaves none: nothing was missing.
+func (r *run) refused(cause error) error {
+	if r.tmp != "" {
+		if err := os.RemoveAll(r.tmp); err != nil {
+			r.note("the temporary folder %s could not be removed: %s", r.tmp, err)
+		}
+	}
+	switch fail.ClassOf(cause) {
+	case fail.Interrupt, fail.Terminate:
+		return cause
+	}
+	path, err := r.dir.noteAttempt(r.bound, string(r.stage), r.command(), cause, time.Now())
+	if err != nil {
+		r.note("the note of this attempt could not be written: %s", err)
+		return cause
+	}
+	r.res.Attempt = displayPath(path)
+	return cause
+}
+
+// command is the command line that repeats the run.
+func (r *run) command() string {
+	c := "recon-batch run --business-date " + r.BusinessDate
+	if r.AsOf != nil {
+		c += " --as-of " + r.AsOf.UTC().Format(time.RFC3339Nano)
+	}
+	if r.Out != "" {
+		c += " --out " + shellQuote(r.Out)
+	}
+	return c + " " + shellQuote(r.Job.File)
+}
+
+// engine opens the scratch database and runs the stages in it.
+func (r *run) engine(ctx context.Context) (err error) {
+	stage, cleanup, err := r.stageDir()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cleanup()) }()
+	if err := r.outputFolder(stage); err != nil {
+		return err
+	}
+	db, err := duck.Open(ctx, duck.Options{
+		MemoryBytes: r.budget.DuckDB, Threads: r.threads(), SpillDir: filepath.Join(stage, "spill"),
+		Allowed: []string{filepath.Join(stage, "files"), r.tmp},
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return r.stages(ctx, db, filepath.Join(stage, "files"))
+}
+
+// stageDir is the folder of parsed files and of spilling. A dry run without one
+// takes a temporary folder, so that it leaves nothing.
+func (r *run) stageDir() (dir string, cleanup func() error, err error) {
+	keep := func() error { return nil }
+	switch {
+	case r.StageDir != "":
+		dir, err = filepath.Abs(r.StageDir)
+	case r.DryRun:
+		dir, err = os.MkdirTemp("", "recon-batch-dry-run-")
+		keep = func() error { return os.RemoveAll(dir) }
+	default:
+		dir = filepath.Join(r.dir.out, ".stage")
+		err = refuseLink(dir)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	// The parsed files hold what the inputs hold: for the owner alone.
+	if err := os.MkdirAll(filepath.Join(dir, "files"), 0o700); err != nil {
+		return "", nil, diskError(err, "the stage folder cannot be made")
+	}
+	return dir, keep, nil
+}
+
+// outputFolder makes the temporary folder into which the outputs are written,
+// beside the final one so that the rename is one step. Its name cannot hold the
+// run id, which the inputs decide; a name of this form belongs to us all the same.
+func (r *run) outputFolder(stage string) error {
+	if r.DryRun {
+		dir, err := os.MkdirTemp(stage, "dry-run-")
+		if err != nil {
+			return diskError(err, "the temporary folder cannot be made")
+		}
+		r.tmp = dir
+		return nil
+	}
+	r.tmp = filepath.Join(r.dir.date, tmpName(r.bound.Digest()[:16]))
+	return diskError(os.Mkdir(r.tmp, 0o755), "the temporary folder cannot be made")
+}
+
+// stages runs the straight line.
+func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
+	var rels [2]*extract.Relation
+	err := r.do(ctx, db, StageExtract, func() error {
+		for i, side := range rules.Sides {
+			rel, err := extract.Load(ctx, db, r.bound, side, extract.Options{
+				StageDir: files, BaseDir: r.baseDir(), Progress: r.reading,
+			})
+			if err != nil {
+				return err
+			}
+			rels[i] = rel
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	ops, res := rels[0], rels[1]
+	inputs := inputsOf(r.baseDir(), ops, res)
+	for _, rel := range rels {
+		for _, f := range rel.Files {
+			if f.Cached {
+				r.timings.Cached++
+			} else if f.Status == extract.FileStaged {
+				r.timings.Staged++
+			}
+		}
+	}
+	m := r.newManifest(inputs, coverageOf(ops, res))
+	if m.RunID, err = identityOf(m).id(); err != nil {
+		return err
+	}
+	if done, err := r.published(m.RunID); done || err != nil {
+		return err
+	}
+
+	var outcome *match.Outcome
+	if err := r.do(ctx, db, StageMatch, func() (err error) {
+		outcome, err = match.Run(ctx, db, r.bound, ops, res, match.Options{})
+		return err
+	}); err != nil {
+		return err
+	}
+	if err := r.do(ctx, db, StageClass, func() error {
+		_, err := classify.Run(ctx, db, r.bound, ops, res, outcome)
+		return err
+	}); err != nil {
+		return err
+	}
+	if m.Versions.DuckDB, err = db.Version(ctx); err != nil {
+		return err
+	}
+	var summary *report.Summary
+	if err := r.do(ctx, db, StageReport, func() (err error) {
+		summary, err = r.report(ctx, db, m, ops, res, outcome)
+		return err
+	}); err != nil {
+		return err
+	}
+	m.conclude(summary)
+	r.res.Manifest, r.res.Summary, r.res.ExitCode = m, summary, m.Outcome.ExitCode
+	if r.DryRun {
+		return os.RemoveAll(r.tmp)
+	}
+	return r.do(ctx, db, StagePublish, func() error { return r.publish(ctx, m) })
+}
+
+// do runs one stage between its events, then the checkpoint.
+func (r *run) do(ctx context.Context, db *duck.DB, stage Stage, f func() error) error {
+	r.mu.Lock()
+	r.stage, r.begun, r.rows = stage, time.Now(), 0
+	r.bytesOf, r.rowsOf = map[string]int64{}, map[string]int64{}
+	r.emit(Event{Stage: stage, Kind: StageBegins, Total: r.allBytes})
+	r.mu.Unlock()
+	if err := f(); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	elapsed := time.Since(r.begun)
+	r.timings.Stages = append(r.timings.Stages, StageTiming{Stage: stage, Seconds: seconds(elapsed), Rows: r.rows})
+	r.emit(Event{Stage: stage, Kind: StageEnds, Rows: r.rows, Elapsed: elapsed})
+	r.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	if r.Checkpoint == nil {
+		return nil
+	}
+	return r.Checkpoint(ctx, stage, db)
+}
+
+// reading takes the progress of extract, which may read several files at a time.
+func (r *run) reading(file string, bytes, _ int64, records int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.bytesOf[file], r.rowsOf[file] = bytes, records
+	e := Event{Stage: r.stage, Kind: StageAdvances, File: filepath.Base(file), Total: r.allBytes}
+	for f := range r.bytesOf {
+		e.Bytes += r.bytesOf[f]
+		e.Rows += r.rowsOf[f]
+	}
+	r.rows = e.Rows
+	r.emit(e)
+}
+
+// emit passes an event on. The caller holds mu.
+func (r *run) emit(e Event) {
+	if r.Progress != nil {
+		r.Progress(e)
+	}
+}
+
+// published ends a run that was published before: a no-op that makes good what a
+// crash between rename and switch left undone.
+func (r *run) published(id string) (bool, error) {
+	if r.DryRun {
+		return false, nil
+	}
+	dir := r.dir.run(id)
+	if _, err := os.Lstat(dir); err != nil {
+		return false, nil
+	}
+	if err := refuseLink(dir); err != nil {
+		return false, err
+	}
+	m, _, err := ReadManifest(dir)
+	if err != nil {
+		return false, err
+	}
+	if m.RunID != id {
+		return false, fail.New(fail.Integrity, "%s holds the manifest of run %s", displayPath(dir), m.RunID).
+			WithHint("somebody moved it; restore the folder or publish elsewhere with --out")
+	}
+	current, err := r.dir.currentID()
+	if err != nil {
+		return false, err
+	}
+	if err := r.dir.withChain(func(c *chain) error { return c.write(r.dir.job) }); err != nil {
+		return false, err
+	}
+	if current != id {
+		if err := r.dir.switchCurrent(id); err != nil {
+			return false, err
+		}
+		r.note("current points to run %s again", id)
+	}
+	if err := os.RemoveAll(r.tmp); err != nil {
+		return false, diskError(err, "the temporary folder cannot be removed")
+	}
+	r.res.Manifest, r.res.ExitCode, r.res.NoOp = m, m.Outcome.ExitCode, true
+	r.res.Dir, r.res.Current = displayPath(dir), displayPath(r.dir.current())
+	return true, nil
+}
+
+// report writes every output but the manifest into the temporary folder.
+func (r *run) report(ctx context.Context, db *duck.DB, m *Manifest, ops, res *extract.Relation, outcome *match.Outcome) (*report.Summary, error) {
+	key, err := redactKey(r.Job, r.baseDir())
+	if err != nil {
+		return nil, err
+	}
+	in := &report.Input{
+		Bound: r.bound, Operations: ops, Results: res, RunID: m.RunID, JobDigest: m.JobDigest, RedactKey: key,
+		Versions: []report.Version{
+			{Name: "recon-batch", Version: Program},
+			{Name: "semantics", Version: itoa(Semantics)},
+			{Name: "DuckDB", Version: m.Versions.DuckDB},
+			{Name: "Go", Version: runtime.Version()},
+		},
+		Findings: keyFindings(outcome),
+		Explain:  "recon-batch explain --business-date " + r.BusinessDate + " " + shellQuote(filepath.Base(r.Job.File)),
+	}
+	summary, err := report.Build(ctx, db, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := report.Deliver(ctx, &report.Delivery{DB: db, In: in, Summary: summary, Dir: r.tmp}); err != nil {
+		return nil, diskError(err, "the outputs cannot be written")
+	}
+	return summary, writeSynced(filepath.Join(r.tmp, effectiveName), r.bound.Effective())
+}
+
+// publish makes the outputs durable, checks them, and gives the run its name.
+func (r *run) publish(ctx context.Context, m *Manifest) error {
+	outputs, err := seal(r.tmp, roleOf)
+	if err != nil {
+		return err
+	}
+	m.Outputs = outputs
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	current, err := r.dir.currentID()
+	if err != nil {
+		return err
+	}
+	if current != "" {
+		_, sum, err := ReadManifest(r.dir.run(current))
+		if err != nil {
+			return err
+		}
+		m.Supersedes = &RunRef{BusinessDate: r.BusinessDate, RunID: current, ManifestSHA256: sum}
+	}
+	r.timings.Started = r.started.UTC().Format(time.RFC3339)
+	r.timings.Seconds = seconds(time.Since(r.started))
+	r.timings.Threads, r.timings.MemoryLimit, r.timings.EngineLimit = r.threads(), r.budget.Limit, r.budget.DuckDB
+	if err := r.timings.write(r.tmp); err != nil {
+		return err
+	}
+	err = r.dir.withChain(func(c *chain) error {
+		m.Previous = c.Last
+		text, err := encode(m)
+		if err != nil {
+			return err
+		}
+		if err := writeSynced(filepath.Join(r.tmp, manifestName), text); err != nil {
+			return err
+		}
+		if err := r.dir.publish(r.tmp, m.RunID); err != nil {
+			return err
+		}
+		r.tmp = ""
+		c.Last = &RunRef{BusinessDate: r.BusinessDate, RunID: m.RunID, ManifestSHA256: sha256Hex(text)}
+		c.Runs++
+		return c.write(r.dir.job)
+	})
+	if err != nil {
+		return err
+	}
+	r.res.Dir, r.res.Current = displayPath(r.dir.run(m.RunID)), displayPath(r.dir.current())
+	return r.dir.switchCurrent(m.RunID)
+}

@@ -1,0 +1,3 @@
+-- The queue items of a row. Out: what explain tells of them; ordered.
+SELECT item_id, queue, coalesce(refused, ''), coalesce(rule, ''), next_attempt_us, expiry_us, observe_only, deferred
+FROM items WHERE /*$condition*/ ORDER BY item_id

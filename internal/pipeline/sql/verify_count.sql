@@ -1,0 +1,2 @@
+-- Rows of one Parquet file. Out: one number.
+SELECT count(*) FROM read_parquet(/*$file*/)
