@@ -270,12 +270,12 @@ func (p *exprParser) comparison(op token, left, right operand, leftAt, rightAt t
 	if o == "!=" {
 		o = "<>"
 	}
-	if !hasField(left) {
-		left, right, leftAt, rightAt = right, left, rightAt, leftAt
-		o = map[string]string{"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}[o]
+	if !hasField(left) && !hasField(right) {
+		return nil, fault(leftAt, "compare a field", "the comparison names no field")
 	}
 	if !hasField(left) {
-		return nil, fault(leftAt, "compare a field", "the comparison names no field")
+		left, right, rightAt = right, left, leftAt
+		o = map[string]string{"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}[o]
 	}
 	right, err := p.fit(left, right, rightAt)
 	if err != nil {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -155,12 +156,54 @@ func TestReferenceHasEveryKey(t *testing.T) {
 			if !strings.Contains(line, cell(k.doc)) || !strings.Contains(line, cell(k.def)) {
 				t.Errorf("REFERENCE.md, %s.%s: the row does not say what the schema says", s.name, k.name)
 			}
-			cells := strings.Split(strings.ReplaceAll(line, `\|`, ""), "|")
-			if len(cells) != 6 || strings.TrimSpace(cells[4]) == "" {
-				t.Errorf("REFERENCE.md, %s.%s: the row has no example", s.name, k.name)
+			cells := strings.Split(strings.ReplaceAll(line, `\|`, "\x00"), "|")
+			if len(cells) != 6 {
+				t.Errorf("REFERENCE.md, %s.%s: the row has %d cells", s.name, k.name, len(cells))
+				continue
+			}
+			example := strings.ReplaceAll(strings.Trim(strings.TrimSpace(cells[4]), "`"), "\x00", "|")
+			if err := validExample(t, s, k.name, example); err != nil {
+				t.Errorf("REFERENCE.md, %s: the example %s: %v", s.name, example, err)
 			}
 		}
 	}
+}
+
+// validExample checks an example, a mapping with the one key, by the schema of
+// its shape without the keys that are required beside it.
+func validExample(t *testing.T, s *shape, name, example string) error {
+	t.Helper()
+	var v map[string]any
+	if err := yaml.Unmarshal([]byte(example), &v); err != nil {
+		return err
+	}
+	if _, ok := v[name]; !ok || len(v) != 1 {
+		return fmt.Errorf("it is not about %s", name)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := doc.(map[string]any)
+	target := root
+	if s != jobShape {
+		target = root["definitions"].(map[string]any)[s.name].(map[string]any)
+		root["allOf"] = []any{map[string]any{"$ref": "#/definitions/" + s.name}}
+		for _, word := range []string{"type", "properties", "additionalProperties", "required"} {
+			delete(root, word)
+		}
+	}
+	delete(target, "required")
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft7)
+	if err := c.AddResource("example.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := c.Compile("example.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compiled.Validate(v)
 }
 
 // cell is a text as it stands in a table of Markdown.
