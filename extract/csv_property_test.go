@@ -3,6 +3,7 @@ package extract
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -91,22 +92,37 @@ func FuzzCSV(f *testing.F) {
 		f.Add([]byte(seed), true)
 		f.Add([]byte(seed), false)
 	}
-	f.Fuzz(func(t *testing.T, data []byte, quoting bool) {
-		src := csvSource(func(c *rules.CSV) {
-			if !quoting {
-				c.Quote = 0
-			}
-		})
-		r, err := openReader(src, []rules.Field{{Name: "f", Position: 1}}, bytes.NewReader(data), "x.csv")
-		if err != nil {
-			return
-		}
-		n, whole := drain(t, r)
-		lf := r.(*streamReader).Reader.(*csvReader).s.eol == '\n'
-		if width := len(r.Header()); whole && !quoting && lf && width > 1 && n != countRecords(data) {
-			t.Errorf("%d records and rejects, %d lines in %q", n, countRecords(data), data)
+	f.Fuzz(func(t *testing.T, data []byte, quoting bool) { anyCSV(t, data, quoting) })
+}
+
+func anyCSV(t failer, data []byte, quoting bool) {
+	src := csvSource(func(c *rules.CSV) {
+		if !quoting {
+			c.Quote = 0
 		}
 	})
+	r, err := openReader(src, []rules.Field{{Name: "f", Position: 1}}, bytes.NewReader(data), "x.csv")
+	if err != nil {
+		return
+	}
+	n, whole := drain(t, r)
+	lf := r.(*streamReader).Reader.(*csvReader).s.eol == '\n'
+	if width := len(r.Header()); whole && !quoting && lf && width > 1 && n != countRecords(data) {
+		t.Fatalf("%d records and rejects, %d lines in %q", n, countRecords(data), data)
+	}
+}
+
+// The same without a fuzzer: texts of the characters that mean something.
+func TestCSVAnyText(t *testing.T) {
+	pieces := rapid.SliceOf(rapid.SampledFrom([]string{"a", "b", ",", "\"", "\"\"", "\n", "\r", "\r\n", " ", "\xE9", "\x00", "é", "\n\n", ",\"", "\",", "\xEF\xBB\xBF"}))
+	rapid.Check(t, func(t *rapid.T) {
+		anyCSV(t, []byte(strings.Join(pieces.Draw(t, "text"), "")), rapid.Bool().Draw(t, "quoting"))
+	})
+}
+
+// failer is what tests, fuzz tests and property tests have in common.
+type failer interface {
+	Fatalf(format string, args ...any)
 }
 
 // FuzzNDJSON: the same for NDJSON, where a line that is not blank is a record.
@@ -116,27 +132,61 @@ func FuzzNDJSON(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := openReader(ndjsonSource, textFields("a", "a.b"), bytes.NewReader(data), "x")
-		if err != nil {
-			return
+	f.Fuzz(func(t *testing.T, data []byte) { anyNDJSON(t, data) })
+}
+
+func anyNDJSON(t failer, data []byte) {
+	r, err := openReader(ndjsonSource, textFields("a", "a.b"), bytes.NewReader(data), "x")
+	if err != nil {
+		return
+	}
+	n, whole := drain(t, r)
+	lines := 0
+	for _, line := range bytes.Split(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")), []byte("\n")) {
+		if !blankJSON(line) {
+			lines++
 		}
-		n, whole := drain(t, r)
-		lines := 0
-		for _, line := range bytes.Split(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")), []byte("\n")) {
-			if !blankJSON(line) {
-				lines++
-			}
-		}
-		if whole && n != lines {
-			t.Errorf("%d records and rejects, %d lines in %q", n, lines, data)
+	}
+	if whole && n != lines {
+		t.Fatalf("%d records and rejects, %d lines in %q", n, lines, data)
+	}
+}
+
+var jsonPieces = rapid.SliceOf(rapid.SampledFrom([]string{
+	"{", "}", "[", "]", ",", ":", `"a"`, `"a.b"`, `"b"`, `"a":`, `{"b":1}`, `"`, `\`, `\u00e9`, `\ud83d`, `\ude00`, "1", "-", ".5", "e+3", "true", "nul", "null", " ", "\n", "\r\n", "\xE9", "é",
+}))
+
+func TestNDJSONAnyText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { anyNDJSON(t, []byte(strings.Join(jsonPieces.Draw(t, "text"), ""))) })
+}
+
+// What is accepted as one record is what encoding/json accepts as an object,
+// equal members, bytes that are not UTF-8 and lone surrogates apart, which it
+// lets pass.
+func TestNDJSONIsStrict(t *testing.T) {
+	accepted := 0
+	rapid.Check(t, func(t *rapid.T) {
+		inside := strings.ReplaceAll(strings.Join(jsonPieces.Draw(t, "text"), ""), "\n", " ")
+		text := rapid.SampledFrom([]string{"{" + inside + "}", `{"a":` + inside + "}", `{"a":"` + inside + `"}`, `{"a":[` + inside + "]}"}).Draw(t, "form")
+		_, fault := newJSONRecord(nil, DefaultLimits).parse([]byte(text), 1)
+		valid := json.Valid([]byte(text))
+		switch {
+		case fault == nil && !valid:
+			t.Fatalf("accepted: %q", text)
+		case fault != nil && valid && strings.HasPrefix(fault.why, "broken JSON"):
+			t.Fatalf("refused: %q: %s", text, fault.why)
+		case fault == nil:
+			accepted++
 		}
 	})
+	if accepted == 0 {
+		t.Error("no text was accepted: the texts show nothing")
+	}
 }
 
 // drain reads to the end, checks the numbers and texts, and tells how many records
 // and rejects there were and whether the file was whole.
-func drain(t *testing.T, r fileReader) (int, bool) {
+func drain(t failer, r fileReader) (int, bool) {
 	defer r.Close()
 	for n := 0; ; {
 		rec, err := r.Next()
