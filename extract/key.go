@@ -54,10 +54,12 @@ func (p *keyPart) text(b []byte, vals []value) ([]byte, keyState) {
 	return t, keyFilled
 }
 
-// key makes the canonical key of one pass, or the record id.
+// key makes the canonical key of one pass, or the record id. One belongs to one
+// goroutine.
 type key struct {
 	parts    []keyPart
 	identity bool
+	scratch  [64]byte
 }
 
 // newKey compiles a key from its product fields.
@@ -89,10 +91,9 @@ func (k *key) text(buf []byte, vals []value) (t []byte, ok bool) {
 	}
 	filled := false
 	out := buf
-	var scratch [64]byte
 	for i := range k.parts {
 		p := &k.parts[i]
-		t, state := p.text(scratch[:0], vals)
+		t, state := p.text(k.scratch[:0], vals)
 		switch {
 		case state == keyFilled:
 			out = strconv.AppendInt(out, int64(len(t)), 10)

@@ -218,8 +218,10 @@ func (d *dec) shift(n int) {
 // digits counts the decimal digits of the coefficient; 0 has none.
 func (d dec) digits() int {
 	if d.hi == 0 {
-		n := 0
-		for n < len(pow10) && d.lo >= pow10[n] {
+		// 1233/4096 is a little more than the logarithm of 2: the guess is the number
+		// of digits, or one more.
+		n := bits.Len64(d.lo) * 1233 >> 12
+		if n < len(pow10) && d.lo >= pow10[n] {
 			n++
 		}
 		return n

@@ -11,7 +11,6 @@ import (
 var sqlFiles embed.FS
 
 var (
-	stageSQL    = duck.MustParse(sqlFiles, "sql/stage.sql")
 	countSQL    = duck.MustParse(sqlFiles, "sql/count.sql")
 	repeatedSQL = duck.MustParse(sqlFiles, "sql/repeated.sql")
 	overlapSQL  = duck.MustParse(sqlFiles, "sql/pages_overlap.sql")

@@ -89,24 +89,22 @@ func (s *stager) parse(ctx context.Context, f *foundFile, in *os.File, before os
 		return nil, inputError(f.rel, err)
 	}
 	defer r.Close()
-	tmp, err := s.tempName()
+	tmp, err := os.CreateTemp(s.dir, ".part-*.parquet")
 	if err != nil {
-		return nil, err
+		return nil, stageError(err)
 	}
-	defer os.Remove(tmp)
+	defer os.Remove(tmp.Name()) // gone already where it was kept
+	defer tmp.Close()
+	out := newParquetFile(tmp, pageColumns(plan.schema))
 	p := newPipe(ctx, plan, r, f.rel, runtime.GOMAXPROCS(0), func(records int64) {
 		s.progress(f, counted.n.Load(), before.Size(), records)
 	})
-	copyErr := s.db.CopyArrow(ctx, p, stageSQL.Render(duck.Slots{"file": duck.Literal(tmp)}))
-	if copyErr != nil {
-		p.stop(copyErr)
-	}
-	counts, err := p.finish()
+	counts, err := p.write(out)
 	if err != nil {
-		return nil, err // the cause; the engine only tells that its input ended
+		return nil, err
 	}
-	if copyErr != nil {
-		return nil, copyErr
+	if err := out.close(); err != nil {
+		return nil, stageError(err)
 	}
 	d := r.Digests()
 	after, err := in.Stat()
@@ -114,14 +112,14 @@ func (s *stager) parse(ctx context.Context, f *foundFile, in *os.File, before os
 		return nil, fail.New(fail.Input, "%s was written to while it was read", f.rel).
 			WithHint("run again when the file is complete; have it delivered under another name and renamed")
 	}
-	if err := s.checkCount(ctx, f, tmp, counts.rows, p); err != nil {
+	if err := s.checkCount(ctx, f, tmp.Name(), counts.rows, p); err != nil {
 		return nil, err
 	}
-	return s.keep(tmp, digest, d, counts, p, r)
+	return s.keep(tmp.Name(), digest, d, counts, p, r)
 }
 
-// checkCount compares what the engine wrote with what was read: no row is lost
-// between two programs.
+// checkCount compares what the engine finds in the staged file with what was read:
+// no row is lost on the way.
 func (s *stager) checkCount(ctx context.Context, f *foundFile, path string, rows int64, p *pipe) error {
 	var written int64
 	if err := s.db.Scan(ctx, countSQL.Render(duck.Slots{"file": duck.Literal(path)}), &written); err != nil {
@@ -137,9 +135,6 @@ func (s *stager) checkCount(ctx context.Context, f *foundFile, path string, rows
 
 // keep moves the written file to its name and writes the sidecar.
 func (s *stager) keep(tmp, digest string, d Digests, counts *tally, p *pipe, r Reader) (*staged, error) {
-	if err := syncFile(tmp); err != nil {
-		return nil, stageError(err)
-	}
 	info, err := os.Stat(tmp)
 	if err != nil {
 		return nil, stageError(err)

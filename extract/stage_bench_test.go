@@ -122,7 +122,7 @@ func BenchmarkConvert(b *testing.B) {
 		}
 		batch.add(rec)
 	}
-	c := newConverter(newStagePlan(l, src), r.Header())
+	c := newConverter(newStagePlan(l, src), r.Header(), &bufferPool{})
 	defer c.release()
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()

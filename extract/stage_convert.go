@@ -6,7 +6,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/recon-batch/recon-batch/rules"
@@ -72,6 +71,7 @@ type converter struct {
 	vals     []value
 	keys     []*key
 	recordID *key
+	samePass int // identity pass whose key is the record id itself; -1
 	compared []*compared
 	print    *recordPrint
 	page     cellRef
@@ -84,6 +84,8 @@ type converter struct {
 
 	build   *array.RecordBuilder
 	out     outColumns
+	texts   []*array.StringBuilder
+	sizes   []int // bytes of each text column in the batch before, as the next one's first size
 	scratch []byte
 	token   []byte
 }
@@ -110,6 +112,8 @@ type fieldColumns struct {
 	flag *array.BooleanBuilder
 	raw  *array.StringBuilder
 	late *array.Int64Builder
+
+	precision, scale int // of dec
 }
 
 type keyColumns struct {
@@ -117,7 +121,7 @@ type keyColumns struct {
 	h, g *array.Uint64Builder
 }
 
-func newConverter(p *stagePlan, header []string) *converter {
+func newConverter(p *stagePlan, header []string, mem memory.Allocator) *converter {
 	l := p.layout
 	spec := l.spec
 	c := &converter{
@@ -128,7 +132,7 @@ func newConverter(p *stagePlan, header []string) *converter {
 		page:     cellRef{at: -1},
 		amount:   -1,
 		currency: spec.FieldIndex("currency"),
-		build:    array.NewRecordBuilder(memory.DefaultAllocator, p.schema),
+		build:    array.NewRecordBuilder(mem, p.schema),
 		scratch:  make([]byte, 0, 256),
 	}
 	for i, f := range p.sourceFields() {
@@ -179,8 +183,16 @@ func (c *converter) compileKeys() {
 		}
 		c.keys = append(c.keys, newKey(c.fields, l.spec.FieldIndex, p.Identity, parts...))
 	}
-	if id := l.RecordID(); id != "" {
-		c.recordID = newKey(c.fields, l.spec.FieldIndex, true, rules.KeyPart{Operations: id})
+	c.samePass = -1
+	id := l.RecordID()
+	if id == "" {
+		return
+	}
+	c.recordID = newKey(c.fields, l.spec.FieldIndex, true, rules.KeyPart{Operations: id})
+	for i, k := range c.keys {
+		if k.identity && len(k.parts) == 1 && !k.parts[0].nullable && k.parts[0].field == c.recordID.parts[0].field {
+			c.samePass = i
+		}
 	}
 }
 
@@ -212,6 +224,12 @@ func (c *converter) bindColumns() {
 	}
 	hash := func() *array.Uint64Builder { return take().(*array.Uint64Builder) }
 	text := func() *array.StringBuilder { return take().(*array.StringBuilder) }
+	for _, b := range c.build.Fields() {
+		if b, ok := b.(*array.StringBuilder); ok {
+			c.texts = append(c.texts, b)
+		}
+	}
+	c.sizes = make([]int, len(c.texts))
 	o := &c.out
 	o.rec = take().(*array.Int64Builder)
 	for _, f := range l.spec.Fields {
@@ -223,6 +241,8 @@ func (c *converter) bindColumns() {
 			fc.num = b
 		case *array.Decimal128Builder:
 			fc.dec = b
+			t := b.Type().(*arrow.Decimal128Type)
+			fc.precision, fc.scale = int(t.Precision), int(t.Scale)
 		case *array.Date32Builder:
 			fc.date = b
 		case *array.BooleanBuilder:
@@ -271,10 +291,16 @@ func (c *converter) release() { c.build.Release() }
 // batch converts all records of b into one record batch of the layout.
 func (c *converter) batch(b *rawBatch) arrow.RecordBatch {
 	c.build.Reserve(b.len())
+	for i, t := range c.texts {
+		t.ReserveData(c.sizes[i])
+	}
 	var rec rawRecord
 	for i := range b.len() {
 		b.record(i, &rec)
 		c.row(&rec)
+	}
+	for i, t := range c.texts {
+		c.sizes[i] = t.DataLen()
 	}
 	return c.build.NewRecordBatch()
 }
@@ -392,7 +418,7 @@ func (c *converter) appendField(o *fieldColumns, v *value) {
 			o.num.UnsafeAppend(v.i)
 		}
 	case o.dec != nil:
-		if n, ok := c.fixed(o.dec, v); ok && !gone {
+		if n, ok := v.d.fixed(o.precision, o.scale); ok && !gone {
 			o.dec.UnsafeAppend(n)
 		} else {
 			o.dec.AppendNull()
@@ -437,14 +463,9 @@ func (c *converter) appendTyped(o *array.StringBuilder, v *value, gone bool) {
 	}
 }
 
-// fixed gives the staged form of a decimal or an integer.
-func (c *converter) fixed(o *array.Decimal128Builder, v *value) (decimal128.Num, bool) {
-	t := o.Type().(*arrow.Decimal128Type)
-	return v.d.fixed(int(t.Precision), int(t.Scale))
-}
-
 // appendKeys appends k<i>, h<i>, g<i>, kx and hx.
 func (c *converter) appendKeys(record int64) {
+	var same uint64
 	for i, k := range c.keys {
 		o := &c.out.keys[i]
 		t, ok := k.text(c.scratch[:0], c.vals)
@@ -462,6 +483,9 @@ func (c *converter) appendKeys(record int64) {
 			h, g := fingerprint(t)
 			o.h.UnsafeAppend(h)
 			o.g.UnsafeAppend(g)
+			if i == c.samePass {
+				same = h
+			}
 		}
 	}
 	if c.recordID == nil {
@@ -474,9 +498,11 @@ func (c *converter) appendKeys(record int64) {
 		o.h.AppendNull()
 		return
 	}
-	h, _ := fingerprint(t)
 	o.k.BinaryBuilder.Append(t)
-	o.h.UnsafeAppend(h)
+	if c.samePass < 0 {
+		same, _ = fingerprint(t)
+	}
+	o.h.UnsafeAppend(same)
 }
 
 // count adds the record to the totals and control sums.

@@ -7,19 +7,15 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"sync/atomic"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
-// pipe streams one file into record batches: one goroutine cuts records, several
-// convert batches of them, and Next hands the batches on in the order of the
-// file. At most 2·workers+2 batches are alive, so that memory does not depend on
-// the size of the file. It is an array.RecordReader.
+// pipe streams one file into a staged one: one goroutine cuts records, several
+// convert batches of them into Arrow record batches and those into pages, and
+// write puts the pages down in the order of the file. At most 2·workers+2 batches
+// are alive, so that memory does not depend on the size of the file.
 type pipe struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -32,18 +28,21 @@ type pipe struct {
 	tallies []*tally
 	rejects []Reject
 	records int64 // data records read, rejects included
-	current arrow.RecordBatch
-	err     error         // of reading; valid once ended is closed
-	ended   chan struct{} // closed when reading is over
+	err     error // of reading; valid once order is closed
 	tick    func(records int64)
 	wg      sync.WaitGroup
-	refs    atomic.Int64
 }
 
 // pipeJob is a batch on its way: raw goes to a converter, done brings the result.
 type pipeJob struct {
 	raw  *rawBatch
-	done chan arrow.RecordBatch
+	done chan encodedBatch
+}
+
+// encodedBatch is a batch as pages, one a column.
+type encodedBatch struct {
+	pages []page
+	rows  int64
 }
 
 // listedRejects is how many bad records a refusal lists.
@@ -62,19 +61,18 @@ func newPipe(ctx context.Context, plan *stagePlan, r Reader, name string, worker
 		order:  make(chan *pipeJob, workers+1),
 		free:   make(chan *rawBatch, 2*workers+2),
 		tick:   tick,
-		ended:  make(chan struct{}),
 	}
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
-	p.refs.Store(1)
 	for range cap(p.free) {
 		p.free <- &rawBatch{}
 	}
 	work := make(chan *pipeJob)
+	cols := pageColumns(plan.schema)
 	for range workers {
-		c := newConverter(plan, p.header)
+		c := newConverter(plan, p.header, &bufferPool{})
 		p.tallies = append(p.tallies, c.tally)
 		p.wg.Add(1)
-		go p.convert(c, work)
+		go p.convert(c, &pageEncoder{cols: cols}, work)
 	}
 	p.wg.Add(1)
 	go p.read(work)
@@ -85,7 +83,6 @@ func newPipe(ctx context.Context, plan *stagePlan, r Reader, name string, worker
 func (p *pipe) read(work chan<- *pipeJob) {
 	defer p.wg.Done()
 	defer close(p.order)
-	defer close(p.ended)
 	defer close(work)
 	p.err = p.readAll(work)
 }
@@ -137,7 +134,7 @@ func (p *pipe) readAll(work chan<- *pipeJob) error {
 
 // send gives a full batch to a converter and takes a free one.
 func (p *pipe) send(b *rawBatch, work chan<- *pipeJob) (*rawBatch, error) {
-	job := &pipeJob{raw: b, done: make(chan arrow.RecordBatch, 1)}
+	job := &pipeJob{raw: b, done: make(chan encodedBatch, 1)}
 	select {
 	case p.order <- job:
 	case <-p.ctx.Done():
@@ -165,30 +162,37 @@ func (p *pipe) take() (*rawBatch, error) {
 	}
 }
 
-func (p *pipe) convert(c *converter, work <-chan *pipeJob) {
+func (p *pipe) convert(c *converter, e *pageEncoder, work <-chan *pipeJob) {
 	defer p.wg.Done()
 	defer c.release()
 	for job := range work {
-		job.done <- c.batch(job.raw)
+		rec := c.batch(job.raw)
+		job.done <- encodedBatch{pages: e.encode(rec), rows: rec.NumRows()}
 		close(job.done)
+		rec.Release()
 		p.free <- job.raw
 	}
 }
 
-// finish waits for all goroutines and returns the merged counts, or the error that
-// reading ended with.
-func (p *pipe) finish() (*tally, error) {
-	for job := range p.order { // what the engine did not take
-		if rec, ok := <-job.done; ok {
-			rec.Release()
+// write puts the batches down as they come, waits for all goroutines, and returns
+// the merged counts, or the error that reading or writing ended with.
+func (p *pipe) write(out *parquetFile) (*tally, error) {
+	var failed error
+	for job := range p.order {
+		batch, ok := <-job.done
+		if !ok || failed != nil {
+			continue
+		}
+		if failed = out.add(batch.pages, batch.rows); failed != nil {
+			p.cancel(failed)
 		}
 	}
 	p.wg.Wait()
-	if p.current != nil {
-		p.current.Release()
-		p.current = nil
-	}
-	if p.err != nil {
+	p.cancel(nil)
+	switch {
+	case failed != nil:
+		return nil, stageError(failed)
+	case p.err != nil:
 		return nil, p.err
 	}
 	all := p.tallies[0]
@@ -197,45 +201,6 @@ func (p *pipe) finish() (*tally, error) {
 	}
 	return all, nil
 }
-
-// stop ends reading early; finish must still be called.
-func (p *pipe) stop(cause error) { p.cancel(cause) }
-
-// The methods of array.RecordReader.
-
-func (p *pipe) Retain()                        { p.refs.Add(1) }
-func (p *pipe) Release()                       { p.refs.Add(-1) }
-func (p *pipe) Schema() *arrow.Schema          { return p.plan.schema }
-func (p *pipe) RecordBatch() arrow.RecordBatch { return p.current }
-func (p *pipe) Record() arrow.RecordBatch      { return p.current } // the former name, still in the interface
-func (p *pipe) Next() bool {
-	if p.current != nil {
-		p.current.Release()
-		p.current = nil
-	}
-	job, ok := <-p.order
-	if !ok {
-		return false
-	}
-	rec, ok := <-job.done
-	if !ok {
-		return false
-	}
-	p.current = rec
-	return true
-}
-
-// Err is the error that reading ended with; nil while it goes on.
-func (p *pipe) Err() error {
-	select {
-	case <-p.ended:
-		return p.err
-	default:
-		return nil
-	}
-}
-
-var _ array.RecordReader = (*pipe)(nil)
 
 // refuseRejects is the error of a file with records that cannot be cut into their
 // fields, where the source does not keep them (V36).

@@ -1,2 +1,3 @@
--- Rows of one staged file, from its footer: what was written, against what was counted.
+-- Rows of one staged file, from its footer: what the engine will see, against what
+-- was counted while reading.
 SELECT count(*) FROM read_parquet(/*$file*/)

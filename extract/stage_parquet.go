@@ -1,0 +1,381 @@
+package extract
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"os"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/klauspost/compress/s2"
+)
+
+// Staged files are Parquet in its plainest form: one data page a column and
+// batch, PLAIN values, no dictionary, no statistics. Keys and fingerprints are
+// unique and never sorted, so that dictionaries and statistics cost more than the
+// rest of the staging and give nothing; docs/decisions tells the measurements.
+// The format is that of github.com/apache/parquet-format, 2.x, README and
+// parquet.thrift; every value below is from there.
+
+// Physical types, converted types, encodings and codecs of parquet.thrift.
+const (
+	pqBoolean   = 0
+	pqInt32     = 1
+	pqInt64     = 2
+	pqByteArray = 6
+	pqFixed     = 7
+
+	pqUTF8    = 0
+	pqDecimal = 5
+	pqDate    = 6
+	pqUint64  = 14
+	pqSigned  = 18 // INT_64
+
+	pqOptional = 1
+	pqPlain    = 0
+	pqRLE      = 3
+
+	pqNoCodec = 0
+	pqSnappy  = 1
+)
+
+// A row group ends with whichever comes first. 122,880 rows are what the engine
+// scans as one unit.
+const (
+	groupRows  = 122_880
+	groupBytes = 64 << 20
+)
+
+// pageColumn says how one column of the layout is written.
+type pageColumn struct {
+	name      string
+	typ       int64
+	converted int64 // -1 none
+	length    int   // bytes of a decimal
+	scale     int64
+	precision int64
+	codec     int64
+}
+
+// pageColumns derives the columns from the layout. Fingerprints are random bytes:
+// compressing them only costs.
+func pageColumns(schema *arrow.Schema) []pageColumn {
+	cols := make([]pageColumn, schema.NumFields())
+	for i, f := range schema.Fields() {
+		c := pageColumn{name: f.Name, codec: pqSnappy}
+		switch t := f.Type.(type) {
+		case *arrow.StringType:
+			c.typ, c.converted = pqByteArray, pqUTF8
+		case *arrow.Int64Type:
+			c.typ, c.converted = pqInt64, pqSigned
+		case *arrow.Uint64Type:
+			c.typ, c.converted, c.codec = pqInt64, pqUint64, pqNoCodec
+		case *arrow.BooleanType:
+			c.typ, c.converted = pqBoolean, -1
+		case *arrow.Date32Type:
+			c.typ, c.converted = pqInt32, pqDate
+		case *arrow.Decimal128Type:
+			c.typ, c.converted, c.scale, c.precision = pqFixed, pqDecimal, int64(t.Scale), int64(t.Precision)
+			c.length = 16
+			if t.Precision <= 28 {
+				c.length = 12 // 10^28 < 2^95
+			}
+		default:
+			panic(fmt.Sprintf("column %s: no Parquet form of %s", f.Name, f.Type)) // a fault of arrowType
+		}
+		cols[i] = c
+	}
+	return cols
+}
+
+// page is one encoded data page, header included.
+type page struct {
+	bytes []byte
+	plain int // bytes before compression, header included
+}
+
+// pageEncoder encodes record batches as pages. One belongs to one goroutine.
+type pageEncoder struct {
+	cols []pageColumn
+	body []byte
+	pack []byte
+}
+
+// encode returns one page a column.
+func (e *pageEncoder) encode(rec arrow.RecordBatch) []page {
+	pages := make([]page, len(e.cols))
+	for i := range e.cols {
+		c := &e.cols[i]
+		e.body = appendLevels(e.body[:0], rec.Column(i))
+		e.body = c.appendValues(e.body, rec.Column(i))
+		body := e.body
+		if c.codec == pqSnappy {
+			if n := s2.MaxEncodedLen(len(body)); cap(e.pack) < n {
+				e.pack = make([]byte, n)
+			}
+			body = s2.EncodeSnappy(e.pack[:cap(e.pack)], e.body)
+		}
+		var h thrift
+		h.i32(1, 0) // DATA_PAGE
+		h.i32(2, int64(len(e.body)))
+		h.i32(3, int64(len(body)))
+		h.open(5)
+		h.i32(1, rec.NumRows())
+		h.i32(2, pqPlain)
+		h.i32(3, pqRLE)
+		h.i32(4, pqRLE)
+		h.close()
+		h.end()
+		out := make([]byte, 0, len(h.b)+len(body))
+		out = append(append(out, h.b...), body...)
+		pages[i] = page{bytes: out, plain: len(h.b) + len(e.body)}
+	}
+	return pages
+}
+
+// appendLevels appends the definition levels (1: a value, 0: null) behind their
+// length. Arrow's validity bitmap is what Parquet calls a bit-packed run.
+func appendLevels(b []byte, a arrow.Array) []byte {
+	at := len(b)
+	b = append(b, 0, 0, 0, 0)
+	n := a.Len()
+	switch a.NullN() {
+	case 0:
+		b = append(binary.AppendUvarint(b, uint64(n)<<1), 1)
+	case n:
+		b = append(binary.AppendUvarint(b, uint64(n)<<1), 0)
+	default:
+		groups := (n + 7) / 8
+		b = binary.AppendUvarint(b, uint64(groups)<<1|1)
+		b = append(b, a.NullBitmapBytes()[:groups]...)
+	}
+	binary.LittleEndian.PutUint32(b[at:], uint32(len(b)-at-4))
+	return b
+}
+
+// appendValues appends the values that are not null in PLAIN encoding.
+func (c *pageColumn) appendValues(b []byte, a arrow.Array) []byte {
+	full := a.NullN() == 0
+	n := a.Len()
+	if a.NullN() == n {
+		return b
+	}
+	switch v := a.(type) {
+	case *array.String:
+		for i := range n {
+			if full || v.IsValid(i) {
+				t := v.Value(i)
+				b = binary.LittleEndian.AppendUint32(b, uint32(len(t)))
+				b = append(b, t...)
+			}
+		}
+	case *array.Int64:
+		for i, x := range v.Int64Values() {
+			if full || v.IsValid(i) {
+				b = binary.LittleEndian.AppendUint64(b, uint64(x))
+			}
+		}
+	case *array.Uint64:
+		for i, x := range v.Uint64Values() {
+			if full || v.IsValid(i) {
+				b = binary.LittleEndian.AppendUint64(b, x)
+			}
+		}
+	case *array.Date32:
+		for i, x := range v.Date32Values() {
+			if full || v.IsValid(i) {
+				b = binary.LittleEndian.AppendUint32(b, uint32(x))
+			}
+		}
+	case *array.Decimal128:
+		var be [16]byte
+		for i, x := range v.Values() {
+			if full || v.IsValid(i) {
+				binary.BigEndian.PutUint64(be[:8], uint64(x.HighBits()))
+				binary.BigEndian.PutUint64(be[8:], x.LowBits())
+				b = append(b, be[16-c.length:]...)
+			}
+		}
+	case *array.Boolean:
+		b = appendBooleans(b, v)
+	}
+	return b
+}
+
+// appendBooleans packs booleans, least significant bit first.
+func appendBooleans(b []byte, v *array.Boolean) []byte {
+	bit := 0
+	for i := range v.Len() {
+		if !v.IsValid(i) {
+			continue
+		}
+		if bit%8 == 0 {
+			b = append(b, 0)
+		}
+		if v.Value(i) {
+			b[len(b)-1] |= 1 << (bit % 8)
+		}
+		bit++
+	}
+	return b
+}
+
+// parquetFile writes pages to a file. Its methods return the first error of all.
+type parquetFile struct {
+	f      *os.File
+	w      *bufio.Writer
+	cols   []pageColumn
+	offset int64
+	group  pageGroup
+	groups []writtenGroup
+	rows   int64
+	err    error
+}
+
+// pageGroup is the row group that is being collected.
+type pageGroup struct {
+	pages [][]page // by column
+	rows  int64
+	bytes int
+}
+
+type writtenGroup struct {
+	rows  int64
+	cols  []writtenColumn
+	bytes int64
+}
+
+type writtenColumn struct{ offset, packed, plain int64 }
+
+const pqMagic = "PAR1"
+
+func newParquetFile(f *os.File, cols []pageColumn) *parquetFile {
+	p := &parquetFile{f: f, w: bufio.NewWriterSize(f, 1<<20), cols: cols}
+	p.group.pages = make([][]page, len(cols))
+	p.write([]byte(pqMagic))
+	return p
+}
+
+func (p *parquetFile) write(b []byte) {
+	if p.err != nil {
+		return
+	}
+	_, p.err = p.w.Write(b)
+	p.offset += int64(len(b))
+}
+
+// add takes the pages of one batch.
+func (p *parquetFile) add(pages []page, rows int64) error {
+	for i, pg := range pages {
+		p.group.pages[i] = append(p.group.pages[i], pg)
+		p.group.bytes += len(pg.bytes)
+	}
+	p.group.rows += rows
+	p.rows += rows
+	if p.group.rows >= groupRows || p.group.bytes >= groupBytes {
+		p.flush()
+	}
+	return p.err
+}
+
+// flush writes the row group: the pages of a column stand together.
+func (p *parquetFile) flush() {
+	if p.group.rows == 0 {
+		return
+	}
+	g := writtenGroup{rows: p.group.rows, cols: make([]writtenColumn, len(p.cols))}
+	for i, pages := range p.group.pages {
+		c := &g.cols[i]
+		c.offset = p.offset
+		for _, pg := range pages {
+			p.write(pg.bytes)
+			c.packed += int64(len(pg.bytes))
+			c.plain += int64(pg.plain)
+		}
+		g.bytes += c.plain
+		p.group.pages[i] = pages[:0]
+	}
+	p.group.rows, p.group.bytes = 0, 0
+	p.groups = append(p.groups, g)
+}
+
+// close writes the footer and brings everything to the disk.
+func (p *parquetFile) close() error {
+	p.flush()
+	footer := p.footer()
+	p.write(footer)
+	p.write(binary.LittleEndian.AppendUint32(nil, uint32(len(footer))))
+	p.write([]byte(pqMagic))
+	if p.err == nil {
+		p.err = p.w.Flush()
+	}
+	if p.err == nil {
+		p.err = p.f.Sync()
+	}
+	return p.err
+}
+
+// footer is the FileMetaData of parquet.thrift.
+func (p *parquetFile) footer() []byte {
+	var t thrift
+	t.i32(1, 1) // version
+	t.list(2, thriftStruct, len(p.cols)+1)
+	t.element()
+	t.text(4, "rows")
+	t.i32(5, int64(len(p.cols)))
+	t.end()
+	for i := range p.cols {
+		c := &p.cols[i]
+		t.element()
+		t.i32(1, c.typ)
+		if c.typ == pqFixed {
+			t.i32(2, int64(c.length))
+		}
+		t.i32(3, pqOptional)
+		t.text(4, c.name)
+		if c.converted >= 0 {
+			t.i32(6, c.converted)
+		}
+		if c.converted == pqDecimal {
+			t.i32(7, c.scale)
+			t.i32(8, c.precision)
+		}
+		t.end()
+	}
+	t.i64(3, p.rows)
+	t.list(4, thriftStruct, len(p.groups))
+	for _, g := range p.groups {
+		t.element()
+		p.columnChunks(&t, &g)
+		t.i64(2, g.bytes)
+		t.i64(3, g.rows)
+		t.end()
+	}
+	t.text(6, "recon-batch "+stageSemantics)
+	t.end()
+	return t.b
+}
+
+func (p *parquetFile) columnChunks(t *thrift, g *writtenGroup) {
+	t.list(1, thriftStruct, len(p.cols))
+	for i := range p.cols {
+		c, w := &p.cols[i], &g.cols[i]
+		t.element()
+		t.i64(2, w.offset)
+		t.open(3)
+		t.i32(1, c.typ)
+		t.list(2, thriftI32, 2)
+		t.varint(pqPlain)
+		t.varint(pqRLE)
+		t.list(3, thriftBinary, 1)
+		t.bytes(c.name)
+		t.i32(4, c.codec)
+		t.i64(5, g.rows)
+		t.i64(6, w.plain)
+		t.i64(7, w.packed)
+		t.i64(9, w.offset)
+		t.close()
+		t.end()
+	}
+}
