@@ -74,6 +74,9 @@ func errorOf(err error) *errorObject {
 // finish is the one place where an error becomes a message, a hint and an exit
 // status.
 func (s *session) finish(ctx context.Context, err error) int {
+	if err == nil && s.broken != nil {
+		err = fail.Wrap(fail.Resources, s.broken, "stdout cannot be written")
+	}
 	if err == nil {
 		return int(s.ending)
 	}

@@ -3,8 +3,10 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 )
 
 func main() {
@@ -18,8 +20,14 @@ func Do(args []string, stdin io.Reader, stdout, stderr io.Writer, env []string) 
 	return do(newSession(args, stdin, stdout, stderr, env))
 }
 
-func do(s *session) int {
+func do(s *session) (status int) {
 	ctx, stop := withSignals(s.stderr)
 	defer stop()
+	// The runtime ends a panic with 2, which here means a wrong command line.
+	defer func() {
+		if p := recover(); p != nil {
+			status = s.finish(ctx, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		}
+	}()
 	return s.finish(ctx, newApp(s).RunContext(ctx, s.args))
 }

@@ -24,6 +24,7 @@ type session struct {
 
 	checkpoint pipeline.Checkpoint // of tests; nil otherwise
 
+	broken   error      // first failure to write a result
 	ending   fail.Class // of a command that did its work; an error overrides it
 	document bool       // a JSON document was written to stdout
 }
@@ -91,9 +92,12 @@ func (s *session) writeJSON(v any) error {
 	return nil
 }
 
-// printf writes a line of the result to stdout.
+// printf writes a part of the result to stdout. A result that could not be
+// written is found by finish.
 func (s *session) printf(format string, args ...any) {
-	fmt.Fprint(s.stdout, printable(fmt.Sprintf(format, args...)))
+	if _, err := fmt.Fprint(s.stdout, printable(fmt.Sprintf(format, args...))); err != nil && s.broken == nil {
+		s.broken = err
+	}
 }
 
 // notef writes a message to stderr.

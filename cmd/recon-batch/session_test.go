@@ -137,3 +137,24 @@ func TestProgressChoice(t *testing.T) {
 	}
 	p.close()
 }
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// A result that could not be written is no success.
+func TestFullStdout(t *testing.T) {
+	s := newSession([]string{"recon-batch", "help", "exit-codes"}, nil, fullDisk{}, new(bytes.Buffer), nil)
+	if code := do(s); code != int(fail.Resources) {
+		t.Errorf("status %d", code)
+	}
+}
+
+// A bug ends with 1, not with the runtime's 2.
+func TestPanic(t *testing.T) {
+	s, _, stderr := testSession(nil, "version")
+	s.stdout = nil
+	if code := do(s); code != int(fail.Internal) || !strings.Contains(stderr.String(), "this is a bug") {
+		t.Errorf("status %d, stderr %q", code, stderr)
+	}
+}

@@ -55,7 +55,12 @@ func (o Options) OutPath() string {
 	if o.Job.Outputs.Dir == "" || filepath.IsAbs(o.Job.Outputs.Dir) {
 		return o.Job.Outputs.Dir
 	}
-	return filepath.Join(o.baseDir(), o.Job.Outputs.Dir)
+	// Absolute, so that a job file named by way of `..` gives a plain path.
+	base, err := filepath.Abs(o.baseDir())
+	if err != nil {
+		base = o.baseDir()
+	}
+	return filepath.Join(base, o.Job.Outputs.Dir)
 }
 
 // baseDir is the folder of the job file, where relative paths in it begin.

@@ -334,6 +334,13 @@ func (r *run) published(id string) (bool, error) {
 		return false, fail.New(fail.Integrity, "%s holds the manifest of run %s", displayPath(dir), m.RunID).
 			WithHint("somebody moved it; restore the folder or publish elsewhere with --out")
 	}
+	for _, o := range m.Outputs { // sizes only; verify reads them
+		info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(o.Path)))
+		if err != nil || info.Size() != o.Size {
+			return false, fail.New(fail.Integrity, "run %s was published, but its %s is not what it was", id, o.Path).
+				WithHint("look at it with recon-batch verify %s, and restore it from a backup", shellQuote(displayPath(dir)))
+		}
+	}
 	current, err := r.dir.currentID()
 	if err != nil {
 		return false, err
@@ -375,6 +382,11 @@ func (r *run) report(ctx context.Context, db *duck.DB, m *Manifest, ops, res *ex
 	summary, err := report.Build(ctx, db, in)
 	if err != nil {
 		return nil, err
+	}
+	if summary.Outcome.Closes && len(summary.Exceptions.Items) == 0 {
+		// There is no row to explain. A command in an output must not depend on the
+		// folder of the run, or the same run elsewhere would have other bytes.
+		summary.Next = []report.Step{{Why: "all runs of this job", Command: "recon-batch runs list " + shellQuote(filepath.Base(r.Job.File))}}
 	}
 	if err := report.Deliver(ctx, &report.Delivery{DB: db, In: in, Summary: summary, Dir: r.tmp}); err != nil {
 		return nil, diskError(err, "the outputs cannot be written")
