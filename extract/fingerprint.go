@@ -19,9 +19,7 @@ const (
 )
 
 func appendValueToken(b, text []byte) []byte {
-	b = append(b, tokenValue)
-	b = binary.AppendUvarint(b, uint64(len(text)))
-	return append(b, text...)
+	return appendSized(append(b, tokenValue), text)
 }
 
 func appendNeverToken(b []byte, side rules.Side) []byte {
@@ -125,69 +123,113 @@ func (c *compared) digest(buf []byte, vals []value) (text []byte, never bool) {
 	return hex.AppendEncode(buf, sum[:]), never
 }
 
-// recordPrint makes w1, w2: the fingerprint of the record as found, every column
-// by its name in sorted order, so that neither the order of the columns nor a
-// column without a value matters (V4: a missing column counts as null).
+// recordPrint makes w1, w2: the fingerprint of the record as found. It is taken of
+// the digest of the names of the columns that hold a value, in sorted order, and of
+// their values in that order, each behind its length. So neither the order of the
+// columns nor a column without a value matters (V4: a missing column counts as
+// null). Nearly all records of a file fill the same columns, whose digest is kept.
+// One belongs to one goroutine.
 type recordPrint struct {
 	columns   []printColumn // sorted by name
 	transport map[string]bool
+	known     map[uint64][sha256.Size]byte // digest of names by the set of filled columns
+	last      uint64                       // the set of the record before
+	lastNames [sha256.Size]byte
 	buf       []byte
+	names     []byte
 }
 
 type printColumn struct {
-	at     int
-	name   string
-	prefix []byte // length and name
+	at   int
+	name string
 }
 
+// maxPrintColumns is the number of columns up to which a set of them is a word.
+const maxPrintColumns = 64
+
 func newRecordPrint(header, transport []string) *recordPrint {
-	p := &recordPrint{transport: map[string]bool{}}
+	p := &recordPrint{transport: map[string]bool{}, known: map[uint64][sha256.Size]byte{}}
 	for _, t := range transport {
 		p.transport[t] = true
 	}
 	for i, h := range header {
 		if !p.transport[h] {
-			p.columns = append(p.columns, printColumn{at: i, name: h, prefix: namePrefix(h)})
+			p.columns = append(p.columns, printColumn{at: i, name: h})
 		}
 	}
 	slices.SortStableFunc(p.columns, func(a, b printColumn) int { return strings.Compare(a.name, b.name) })
+	p.lastNames = sha256.Sum256(nil)
 	return p
-}
-
-func namePrefix(name string) []byte {
-	return append(binary.AppendUvarint(nil, uint64(len(name))), name...)
 }
 
 // of returns the two halves of the record's fingerprint.
 func (p *recordPrint) of(r *rawRecord) (uint64, uint64) {
-	b := p.buf[:0]
-	extra := r.extra
-	for i := range p.columns {
-		c := &p.columns[i]
-		for len(extra) > 0 && extra[0].Name < c.name {
-			b = p.appendExtra(b, &extra[0])
-			extra = extra[1:]
-		}
-		cell := &r.cells[c.at]
-		if cell.Kind == CellNull {
-			continue
-		}
-		b = append(b, c.prefix...)
-		b = binary.AppendUvarint(b, uint64(len(cell.Text)))
-		b = append(b, cell.Text...)
+	if len(r.extra) > 0 || len(p.columns) > maxPrintColumns {
+		return p.anyColumns(r)
 	}
-	for i := range extra {
-		b = p.appendExtra(b, &extra[i])
+	b := append(p.buf[:0], p.lastNames[:]...)
+	var filled uint64
+	for i := range p.columns {
+		cell := &r.cells[p.columns[i].at]
+		if cell.Kind != CellNull {
+			filled |= 1 << i
+			b = appendSized(b, cell.Text)
+		}
 	}
 	p.buf = b
+	if filled != p.last {
+		p.last, p.lastNames = filled, p.digestOf(filled)
+		copy(b, p.lastNames[:])
+	}
 	return fingerprint(b)
 }
 
-func (p *recordPrint) appendExtra(b []byte, c *NamedCell) []byte {
-	if c.Kind == CellNull || p.transport[c.Name] {
-		return b
+// digestOf is the digest of the names of a set of columns.
+func (p *recordPrint) digestOf(filled uint64) [sha256.Size]byte {
+	if d, ok := p.known[filled]; ok {
+		return d
 	}
-	b = append(b, namePrefix(c.Name)...)
-	b = binary.AppendUvarint(b, uint64(len(c.Text)))
-	return append(b, c.Text...)
+	p.names = p.names[:0]
+	for i := range p.columns {
+		if filled>>i&1 == 1 {
+			p.names = appendSized(p.names, p.columns[i].name)
+		}
+	}
+	d := sha256.Sum256(p.names)
+	p.known[filled] = d
+	return d
+}
+
+// anyColumns is the same for records with members that the header does not name,
+// and for very wide ones.
+func (p *recordPrint) anyColumns(r *rawRecord) (uint64, uint64) {
+	p.names, p.buf = p.names[:0], append(p.buf[:0], p.lastNames[:]...)
+	extra := r.extra
+	member := func() {
+		if x := &extra[0]; x.Kind != CellNull && !p.transport[x.Name] {
+			p.names, p.buf = appendSized(p.names, x.Name), appendSized(p.buf, x.Text)
+		}
+		extra = extra[1:]
+	}
+	for i := range p.columns {
+		c := &p.columns[i]
+		for len(extra) > 0 && extra[0].Name < c.name {
+			member()
+		}
+		if cell := &r.cells[c.at]; cell.Kind != CellNull {
+			p.names, p.buf = appendSized(p.names, c.name), appendSized(p.buf, cell.Text)
+		}
+	}
+	for len(extra) > 0 {
+		member()
+	}
+	names := sha256.Sum256(p.names)
+	copy(p.buf, names[:])
+	return fingerprint(p.buf)
+}
+
+// appendSized appends a text behind its length.
+func appendSized[T string | []byte](b []byte, text T) []byte {
+	b = binary.AppendUvarint(b, uint64(len(text)))
+	return append(b, text...)
 }

@@ -3,7 +3,6 @@ package extract
 import (
 	"context"
 	"fmt"
-	"math/big"
 	"strings"
 
 	"github.com/cockroachdb/apd/v3"
@@ -114,13 +113,4 @@ func (l *Layout) isNumber(c Column) bool {
 	}
 	f := l.spec.Field(name)
 	return f != nil && f.Type == rules.Decimal
-}
-
-// Number gives a number of a Row as a fraction; ok is false where it is NULL.
-func (r *Row) Number(column string) (n *big.Rat, ok bool) {
-	d, ok := r.V[column].(*apd.Decimal)
-	if !ok {
-		return nil, false
-	}
-	return new(big.Rat).SetString(d.Text('f'))
 }

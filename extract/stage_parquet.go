@@ -14,9 +14,9 @@ import (
 // Staged files are Parquet in its plainest form: one data page a column and
 // batch, PLAIN values, no dictionary, no statistics. Keys and fingerprints are
 // unique and never sorted, so that dictionaries and statistics cost more than the
-// rest of the staging and give nothing; docs/decisions tells the measurements.
-// The format is that of github.com/apache/parquet-format, 2.x, README and
-// parquet.thrift; every value below is from there.
+// rest of the staging and give nothing: see docs/decisions/0005-staged-files.md.
+// The format is that of github.com/apache/parquet-format,
+// README and parquet.thrift; every number below is from there.
 
 // Physical types, converted types, encodings and codecs of parquet.thrift.
 const (
@@ -154,7 +154,9 @@ func appendLevels(b []byte, a arrow.Array) []byte {
 	return b
 }
 
-// appendValues appends the values that are not null in PLAIN encoding.
+// appendValues appends the values that are not null in PLAIN encoding. Whole words
+// are copied as they lie in memory: every machine that the engine runs on is
+// little-endian, as PLAIN is.
 func (c *pageColumn) appendValues(b []byte, a arrow.Array) []byte {
 	full := a.NullN() == 0
 	n := a.Len()
@@ -171,12 +173,18 @@ func (c *pageColumn) appendValues(b []byte, a arrow.Array) []byte {
 			}
 		}
 	case *array.Int64:
+		if full {
+			return append(b, arrow.Int64Traits.CastToBytes(v.Int64Values())...)
+		}
 		for i, x := range v.Int64Values() {
 			if full || v.IsValid(i) {
 				b = binary.LittleEndian.AppendUint64(b, uint64(x))
 			}
 		}
 	case *array.Uint64:
+		if full {
+			return append(b, arrow.Uint64Traits.CastToBytes(v.Uint64Values())...)
+		}
 		for i, x := range v.Uint64Values() {
 			if full || v.IsValid(i) {
 				b = binary.LittleEndian.AppendUint64(b, x)
@@ -231,6 +239,9 @@ type parquetFile struct {
 	groups []writtenGroup
 	rows   int64
 	err    error
+
+	groupRows  int64
+	groupBytes int
 }
 
 // pageGroup is the row group that is being collected.
@@ -251,7 +262,10 @@ type writtenColumn struct{ offset, packed, plain int64 }
 const pqMagic = "PAR1"
 
 func newParquetFile(f *os.File, cols []pageColumn) *parquetFile {
-	p := &parquetFile{f: f, w: bufio.NewWriterSize(f, 1<<20), cols: cols}
+	p := &parquetFile{
+		f: f, w: bufio.NewWriterSize(f, 1<<20), cols: cols,
+		groupRows: groupRows, groupBytes: groupBytes,
+	}
 	p.group.pages = make([][]page, len(cols))
 	p.write([]byte(pqMagic))
 	return p
@@ -273,7 +287,7 @@ func (p *parquetFile) add(pages []page, rows int64) error {
 	}
 	p.group.rows += rows
 	p.rows += rows
-	if p.group.rows >= groupRows || p.group.bytes >= groupBytes {
+	if p.group.rows >= p.groupRows || p.group.bytes >= p.groupBytes {
 		p.flush()
 	}
 	return p.err

@@ -367,3 +367,129 @@ func TestStageFailure(t *testing.T) {
 		t.Errorf("left over: %v %v", left, err)
 	}
 }
+
+// A member that the header does not name, a very wide record and a narrow one are
+// printed alike: what counts is which names hold which values.
+func TestRecordPrintWays(t *testing.T) {
+	cell := func(text string) Cell { return Cell{Text: []byte(text), Kind: CellText} }
+	narrow := newRecordPrint([]string{"b", "a", "page"}, []string{"page"})
+	a1, a2 := narrow.of(&rawRecord{cells: []Cell{cell("2"), cell("1"), cell("9")}})
+	withExtra := newRecordPrint([]string{"b", "z"}, []string{"page"})
+	b1, b2 := withExtra.of(&rawRecord{
+		cells: []Cell{cell("2"), {}},
+		extra: []NamedCell{{Name: "a", Cell: cell("1")}, {Name: "page", Cell: cell("7")}, {Name: "x"}},
+	})
+	header, cells := []string{}, []Cell{}
+	for i := range maxPrintColumns + 5 {
+		header, cells = append(header, fmt.Sprintf("c%d", i)), append(cells, Cell{})
+	}
+	wide := newRecordPrint(append(header, "a", "b"), nil)
+	c1, c2 := wide.of(&rawRecord{cells: append(cells, cell("1"), cell("2"))})
+	if a1 != b1 || a2 != b2 || a1 != c1 || a2 != c2 {
+		t.Error("three ways to one record give different fingerprints")
+	}
+	n1, _ := narrow.of(&rawRecord{cells: []Cell{cell("2"), {}, {}}})
+	m1, _ := narrow.of(&rawRecord{cells: []Cell{{}, cell("2"), {}}})
+	if n1 == m1 {
+		t.Error("the same value under another name gives the same fingerprint")
+	}
+	if again, _ := narrow.of(&rawRecord{cells: []Cell{cell("2"), cell("1"), {}}}); again != a1 {
+		t.Error("what came before decides the fingerprint")
+	}
+}
+
+// The pages that we write are read back by an independent reader, the engine, with
+// every type, null pattern and length.
+func TestParquetPages(t *testing.T) {
+	w := newWorld(t)
+	var b strings.Builder
+	b.WriteString("operation_id,n,d,f,i,w,b\n")
+	const rows = batchRecords + 9 // the last page is short and its bitmap ends inside a byte
+	for i := range rows {
+		fmt.Fprintf(&b, "op%d", i)
+		for j, text := range []string{fmt.Sprint(-i), fmt.Sprintf("%d.25", i), "2031-02-28", "2031-04-01T10:00:00Z", fmt.Sprintf("-%d%037d", 1+i%9, i), []string{"true", "false"}[i%2]} {
+			b.WriteByte(',')
+			if (i+j)%(j+2) != 0 {
+				b.WriteString(text)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	w.write("left.csv", b.String())
+	w.fields(rules.Operations, rules.Field{Name: "operation_id"}, rules.Field{Name: "n", Type: rules.Integer}, decimalField("d", 2),
+		rules.Field{Name: "f", Type: rules.Date}, rules.Field{Name: "i", Type: rules.Timestamp}, rules.Field{Name: "w", Type: rules.Integer}, rules.Field{Name: "b", Type: rules.Boolean})
+	w.source(rules.Operations, "left.csv", nil)
+	rel, got := w.mustLoad(rules.Operations)
+	if len(got) != rows {
+		t.Fatalf("%d rows, want %d", len(got), rows)
+	}
+	for i, r := range got {
+		want := map[string]string{
+			"f_n": fmt.Sprint(-i), "f_d": fmt.Sprintf("%d.25", i), "f_f": "22338", "f_i": "1932804000000000",
+			"f_w": fmt.Sprintf("-%d%037d", 1+i%9, i), "f_b": fmt.Sprint(i%2 == 0), "rec": fmt.Sprint(i + 1), "k0": fmt.Sprintf("op%d", i),
+		}
+		for j, f := range []string{"f_n", "f_d", "f_f", "f_i", "f_w", "f_b"} {
+			if (i+j)%(j+2) == 0 {
+				want[f] = "<nil>"
+			}
+		}
+		for column, text := range want {
+			if v := fmt.Sprint(r.V[column]); v != text {
+				t.Fatalf("record %d, %s = %s, want %s", i+1, column, v, text)
+			}
+		}
+	}
+	var types string
+	q := "SELECT string_agg(type || ' ' || coalesce(converted_type, ''), ', ') FROM parquet_schema('" + rel.Files[0].Staged + "') WHERE name IN ('rec', 'h0', 'f_d', 'f_w', 'f_f', 'f_b', 'k0')"
+	if err := w.db.Scan(t.Context(), q, &types); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"INT64 INT_64", "INT64 UINT_64", "FIXED_LEN_BYTE_ARRAY DECIMAL", "INT32 DATE", "BOOLEAN", "BYTE_ARRAY UTF8"} {
+		if !strings.Contains(types, want) {
+			t.Errorf("types %s lack %s", types, want)
+		}
+	}
+}
+
+// A row group ends by its rows or by its bytes, and no row is lost between two.
+func TestParquetGroups(t *testing.T) {
+	job := &rules.Job{Operations: rules.SideSpec{Side: rules.Operations, Fields: []rules.Field{{Name: "operation_id", Column: "operation_id", Type: rules.Text}}}}
+	plan := newStagePlan(NewLayout(job, rules.Operations), &rules.Source{})
+	cols := pageColumns(plan.schema)
+	for _, limit := range []struct {
+		rows          int64
+		bytes, groups int
+	}{{2, 1 << 20, 3}, {100, 1, 5}, {100, 1 << 20, 1}} {
+		f, err := os.CreateTemp(scratch.dir, "*.parquet")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		out := newParquetFile(f, cols)
+		out.groupRows, out.groupBytes = limit.rows, limit.bytes
+		c, e := newConverter(plan, []string{"operation_id"}, &bufferPool{}), &pageEncoder{cols: cols}
+		for i := range int64(5) {
+			b := &rawBatch{}
+			b.reset(1)
+			b.add(&Record{No: i + 1, Cells: []Cell{{Text: []byte("x"), Kind: CellText}}})
+			rec := c.batch(b)
+			if err := out.add(e.encode(rec), rec.NumRows()); err != nil {
+				t.Fatal(err)
+			}
+			rec.Release()
+		}
+		c.release()
+		if err := out.close(); err != nil {
+			t.Fatal(err)
+		}
+		var n, sum int64
+		var groups int
+		q := "SELECT count(*), CAST(sum(rec) AS BIGINT), (SELECT count(DISTINCT row_group_id) FROM parquet_metadata('" + f.Name() + "')) FROM read_parquet('" + f.Name() + "')"
+		if err := scratch.db.Scan(t.Context(), q, &n, &sum, &groups); err != nil {
+			t.Fatal(err)
+		}
+		if n != 5 || sum != 15 || groups != limit.groups {
+			t.Errorf("%+v: %d rows, sum %d, %d groups", limit, n, sum, groups)
+		}
+	}
+}

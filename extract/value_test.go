@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -157,10 +156,4 @@ func TestSemanticOrder(t *testing.T) {
 			t.Errorf("%q is read as a semantic version", v)
 		}
 	}
-}
-
-func ExampleRow() {
-	r := Row{FileNo: 2, Rec: 7, RID: RowID(2, 7)}
-	fmt.Println(r.RID>>40, r.RID&(1<<40-1))
-	// Output: 2 7
 }
