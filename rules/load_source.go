@@ -42,8 +42,9 @@ func (d *decoder) source(o *object, side Side, operations []Field) Source {
 	return s
 }
 
-// laterSchemes are addresses that a later release reads.
-var laterSchemes = regexp.MustCompile(`^([a-z][a-z0-9+.-]*):`)
+// laterSchemes are addresses of places other than local files. A colon alone is
+// part of a file name.
+var laterSchemes = regexp.MustCompile(`^(s3|gs|az|abfss?|https?|ftps?|sftp|file|postgres(?:ql)?|mysql|jdbc):`)
 
 func (d *decoder) path(o *object, s *Source) {
 	n := o.node("path")

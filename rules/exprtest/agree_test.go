@@ -1,4 +1,4 @@
-package rules_test
+package exprtest_test
 
 import (
 	"context"
