@@ -74,6 +74,10 @@ func (l *lines) beat(every time.Duration) {
 func (l *lines) event(e pipeline.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if e.Kind == pipeline.Note {
+		l.s.notef("%s\n", e.Note)
+		return
+	}
 	l.last = e
 	switch e.Kind {
 	case pipeline.StageBegins:
@@ -120,6 +124,8 @@ func (b *bars) event(e pipeline.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e.Kind {
+	case pipeline.Note:
+		fmt.Fprintln(b.pool, printable(e.Note)) // above the bars
 	case pipeline.StageBegins:
 		b.stage, b.at = e, time.Now()
 		// Only extract knows how much lies ahead; the engine's statements tell no share.

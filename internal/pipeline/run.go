@@ -72,6 +72,7 @@ func (r *run) prepare() error {
 		return err
 	}
 	r.budget.apply()
+	r.emit(Event{Stage: StageRules, Kind: Note, Note: r.budget.String()})
 	found := find(bound, r.baseDir())
 	for _, f := range found {
 		r.allBytes += f.Size

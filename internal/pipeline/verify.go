@@ -155,7 +155,28 @@ func (v *Verification) identity(dir string) {
 	if name := filepath.Base(dir); runIDForm.MatchString(name) && name != m.RunID {
 		wrong = append(wrong, fmt.Sprintf("the folder is %s, the manifest says %s", name, m.RunID))
 	}
+	wrong = append(wrong, v.job(dir)...)
 	v.add("identity", "run "+m.RunID, wrong)
+}
+
+// job derives the job's digest from the effective job in the folder. Another
+// version of the rules may read that file in another way, and is not asked.
+func (v *Verification) job(dir string) []string {
+	if !v.has(effectiveName) || v.Manifest.Versions.Semantics != Semantics {
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(dir, effectiveName))
+	if err != nil {
+		return nil // digests has told
+	}
+	job, err := rules.Parse(text, effectiveName)
+	if err != nil {
+		return []string{effectiveName + " is no job file: " + err.Error()}
+	}
+	if d := job.Digest(); d != v.Manifest.JobDigest {
+		return []string{fmt.Sprintf("%s has digest %s, the manifest says %s", effectiveName, short(d), short(v.Manifest.JobDigest))}
+	}
+	return nil
 }
 
 // rows counts the narrow files: every record read has one verdict or was
