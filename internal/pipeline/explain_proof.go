@@ -33,10 +33,10 @@ func (x *explainer) proof(e *Explanation) error {
 		e.Window = append(e.Window, "a window is declared, but the operation has no readable created_at")
 	default:
 		due = created.Add(policy.Deadline)
-		e.Window = append(e.Window, fmt.Sprintf("created %s + deadline %s = %s", clock(created), policy.Deadline, clock(due)))
+		e.Window = append(e.Window, fmt.Sprintf("created %s + deadline %s = %s", clock(created), durationText(policy.Deadline), clock(due)))
 		if hasLast {
 			end := last.Add(policy.Expected)
-			e.Window = append(e.Window, fmt.Sprintf("last attempt %s + expected %s = %s", clock(last), policy.Expected, clock(end)))
+			e.Window = append(e.Window, fmt.Sprintf("last attempt %s + expected %s = %s", clock(last), durationText(policy.Expected), clock(end)))
 			if end.After(due) {
 				due = end
 			}
@@ -114,7 +114,7 @@ func intervalWords(list []extract.Interval) []string {
 			text = fmt.Sprintf("%s covers %s until %s", name, instant(i.From), instant(i.Until))
 		}
 		if i.Lag > 0 {
-			text += fmt.Sprintf(", lag %s", i.Lag)
+			text += ", lag " + durationText(i.Lag)
 		}
 		out = append(out, text+provesWords(rules.Coverage{Proves: i.Proves, Types: i.Types}))
 		for _, g := range i.Withdrawn {

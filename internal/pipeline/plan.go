@@ -111,7 +111,7 @@ func coverageWords(b *rules.Bound) []string {
 			case in.From != nil && in.Until != nil:
 				line := fmt.Sprintf("%s: covers %s until %s", name, instant(*in.From), instant(*in.Until))
 				if c.Lag > 0 {
-					line += fmt.Sprintf(", results may be %s late", c.Lag)
+					line += fmt.Sprintf(", results may be %s late", durationText(c.Lag))
 				}
 				out = append(out, line+provesWords(c))
 			default:
@@ -155,7 +155,7 @@ func passWords(p rules.Pass) string {
 	}
 	text := p.Name + ": rows that are free and equal in " + strings.Join(parts, ", ")
 	for _, w := range p.Within {
-		text += fmt.Sprintf(", with %s at most %s apart", w.Field, w.Max)
+		text += fmt.Sprintf(", with %s at most %s apart", w.Field, durationText(w.Max))
 	}
 	switch {
 	case p.Suggest:
@@ -184,4 +184,16 @@ func compareWords(c rules.Compare) string {
 		text += ", only if " + c.OnlyIfEqual + " is equal"
 	}
 	return text
+}
+
+// durationText writes a duration without the parts that are zero: 6h, not 6h0m0s.
+func durationText(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
 }
