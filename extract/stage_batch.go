@@ -1,5 +1,7 @@
 package extract
 
+import "slices"
+
 // A batch ends with whichever comes first: batchRecords, so that the engine gets
 // whole vectors, or batchBytes, so that wide records do not fill memory.
 const (
@@ -18,8 +20,10 @@ type rawBatch struct {
 	views []Cell
 }
 
+// rawCell says where a cell's text ends in the buffer. A batch holds batchBytes and
+// one record more, which is far below 4 GiB.
 type rawCell struct {
-	end  int
+	end  uint32
 	kind CellKind
 }
 
@@ -27,6 +31,13 @@ func (b *rawBatch) reset(width int) {
 	b.width = width
 	b.text, b.cells, b.no = b.text[:0], b.cells[:0], b.no[:0]
 	b.extra = nil
+}
+
+// grow makes room for a batch as large as the one before it.
+func (b *rawBatch) grow(text, records int) {
+	b.text = slices.Grow(b.text, text+text/8)
+	b.cells = slices.Grow(b.cells, records*b.width)
+	b.no = slices.Grow(b.no, records)
 }
 
 func (b *rawBatch) len() int { return len(b.no) }
@@ -42,7 +53,7 @@ func (b *rawBatch) add(r *Record) {
 			c = r.Cells[i]
 		}
 		b.text = append(b.text, c.Text...)
-		b.cells = append(b.cells, rawCell{end: len(b.text), kind: c.Kind})
+		b.cells = append(b.cells, rawCell{end: uint32(len(b.text)), kind: c.Kind})
 	}
 	if len(r.Extra) > 0 {
 		if b.extra == nil {
@@ -64,7 +75,7 @@ func (b *rawBatch) record(i int, r *rawRecord) {
 		b.views = make([]Cell, b.width)
 	}
 	first := i * b.width
-	start := 0
+	start := uint32(0)
 	if first > 0 {
 		start = b.cells[first-1].end
 	}

@@ -135,6 +135,7 @@ func (p *pipe) readAll(work chan<- *pipeJob) error {
 // send gives a full batch to a converter and takes a free one.
 func (p *pipe) send(b *rawBatch, work chan<- *pipeJob) (*rawBatch, error) {
 	job := &pipeJob{raw: b, done: make(chan encodedBatch, 1)}
+	text, records := len(b.text), b.len() // b belongs to the converter from here on
 	select {
 	case p.order <- job:
 	case <-p.ctx.Done():
@@ -149,7 +150,11 @@ func (p *pipe) send(b *rawBatch, work chan<- *pipeJob) (*rawBatch, error) {
 	if p.tick != nil {
 		p.tick(p.records)
 	}
-	return p.take()
+	next, err := p.take()
+	if err == nil {
+		next.grow(text, records)
+	}
+	return next, err
 }
 
 func (p *pipe) take() (*rawBatch, error) {
