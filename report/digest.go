@@ -37,10 +37,7 @@ func ContentDigest(ctx context.Context, db *duck.DB, in *Input) (string, error) 
 
 func (m *measures) contentDigest(ctx context.Context, db *duck.DB, in *Input) (string, error) {
 	var lines []string
-	outReason := "out_of_period"
-	if p := in.Bound.Period; p != nil && p.Reason != "" {
-		outReason = p.Reason
-	}
+	outReason := periodReason(in.Bound.Job)
 	for _, side := range rules.Sides {
 		counts := map[string]int64{}
 		for _, v := range m.verdicts[side] {

@@ -30,14 +30,16 @@ func parseExact(text string) (*big.Rat, error) {
 // (ISO 4217), and with more only where the amount has more. An unknown currency
 // has no minor digits of its own.
 func amountText(r *big.Rat, code string) string {
-	if r == nil {
-		r = new(big.Rat)
-	}
+	return r.FloatString(decimals(r, code))
+}
+
+// decimals is how many decimals show an amount of the currency exactly.
+func decimals(r *big.Rat, code string) int {
 	digits, _ := r.FloatPrec() // exact: every amount is a decimal
 	if d, ok := currency.GetDigits(code); ok && int(d) > digits {
 		digits = int(d)
 	}
-	return r.FloatString(digits)
+	return digits
 }
 
 // grouped sets commas between thousands, for people: -1234567.50 becomes

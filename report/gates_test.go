@@ -1,7 +1,9 @@
 package report
 
 import (
+	"fmt"
 	"math/big"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -157,5 +159,30 @@ func TestExactText(t *testing.T) {
 	}
 	if got := exactNumber(0.003); got.Cmp(big.NewRat(3, 1000)) != 0 {
 		t.Error(got)
+	}
+}
+
+// The money of a queue is exact, and a text that is no amount is not summed:
+// neither rounded, nor read as an exponent.
+func TestQueueAmounts(t *testing.T) {
+	w := newWorld(t).load()
+	w.exec("DELETE FROM items")
+	for i, text := range []string{"0.10", "0.20", "-0.30", "9999999999999999999999999999.99", "1.005", "1e3", " 1.00", "1.0.0", "", "0x10", "1_000", "12"} {
+		w.exec(fmt.Sprintf("INSERT INTO items (item_id, queue, o_rid, amount, currency, class, reason, observe_only, deferred) VALUES ('%d', 'review', 5, '%s', 'EUR', 'divergent', 'field_differs', FALSE, FALSE)", i, text))
+	}
+	w.exec("INSERT INTO items (item_id, queue, o_rid, class, reason, observe_only, deferred) VALUES ('n', 'review', 5, 'divergent', 'field_differs', FALSE, FALSE)")
+	want := []Money{{Currency: "EUR", Amount: "10000000000000000000000000011.99", Items: 5}}
+	if got := w.build().queue("review").Amounts; !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	// Without a declared number of decimals every one counts.
+	w = newWorld(t)
+	for _, spec := range []*rules.SideSpec{&w.in.Bound.Operations, &w.in.Bound.Results} {
+		spec.Field("amount").Scale = -1
+	}
+	w.load()
+	w.exec("UPDATE items SET amount = '0.00000000000000000000001' WHERE item_id = 'i-3'")
+	if got := w.build().queue("review").Amounts[0].Amount; got != "4.23450000000000000000001" {
+		t.Errorf("got %s", got)
 	}
 }

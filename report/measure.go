@@ -69,9 +69,10 @@ func measure(ctx context.Context, db *duck.DB) (*measures, error) {
 		residual: map[rules.Side]residual{},
 	}
 	for _, side := range rules.Sides {
+		// Grouped as they are (ENUMs), turned into text afterwards.
 		q := fmt.Sprintf(`SELECT file_no, coalesce(CAST(class AS VARCHAR), ''), coalesce(CAST(reason AS VARCHAR), ''),
-coalesce(CAST(pass AS VARCHAR), ''), coalesce(CAST(once AS VARCHAR), ''), in_period, count(*)
-FROM rows_%s GROUP BY ALL ORDER BY ALL`, side)
+coalesce(CAST(pass AS VARCHAR), ''), coalesce(CAST(once AS VARCHAR), ''), in_period, n
+FROM (SELECT file_no, class, reason, pass, once, in_period, count(*) AS n FROM rows_%s GROUP BY ALL) ORDER BY ALL`, side)
 		err := each(ctx, db, q, func(rows *sql.Rows) error {
 			var c verdictCount
 			if err := rows.Scan(&c.file, &c.class, &c.reason, &c.pass, &c.once, &c.inPeriod, &c.rows); err != nil {

@@ -41,7 +41,7 @@ func valueExpr(job *rules.Job, side rules.Side, alias string, scale int) string 
 	}
 	value := alias + "." + duck.Ident("f_amount")
 	cast := fmt.Sprintf("TRY_CAST(%s AS DECIMAL(38,%d))", value, scale)
-	if f.Type == rules.Decimal && f.Scale < 0 {
+	if f.Scale < 0 {
 		return fmt.Sprintf(`(CASE WHEN regexp_full_match(%s, '-?[0-9]{1,%d}(\.[0-9]{1,%d})?') THEN %s END)`, value, 38-scale, scale, cast)
 	}
 	return cast
@@ -60,6 +60,21 @@ func needsWorkExpr(class, reason string) string {
  OR (%[1]s = 'duplicate' AND %[2]s NOT IN ('identical_copy', 'superseded_attempt')), FALSE)`, class, reason)
 }
 
+// quietExpr tells verdicts that are no exception: plainly correct, or out of the
+// period.
+func quietExpr(verdict string, job *rules.Job) string {
+	return fmt.Sprintf(`((%[1]s.class = 'correct' AND %[1]s.reason = 'equal') OR (%[1]s.class = 'not_applicable' AND %[1]s.reason = %[2]s AND NOT %[1]s.in_period))`,
+		verdict, duck.Literal(periodReason(job)))
+}
+
+// periodReason is the reason of rows outside the period.
+func periodReason(job *rules.Job) string {
+	if job.Period != nil && job.Period.Reason != "" {
+		return job.Period.Reason
+	}
+	return "out_of_period"
+}
+
 // makeRelations makes the small tables and the views that outputs read:
 // report_files, report_passes, report_exceptions, report_sample, the ENUM types
 // of the narrow rows, and the wide views. It may run again in the same database.
@@ -73,6 +88,7 @@ func makeRelations(ctx context.Context, db *duck.DB, in *Input, red *redactor) e
 		sqlExceptions.Render(duck.Slots{
 			"o_currency": currencyExpr(job, rules.Operations, "o"), "r_currency": currencyExpr(job, rules.Results, "r"),
 			"o_value": valueExpr(job, rules.Operations, "o", scale), "r_value": valueExpr(job, rules.Results, "r", scale),
+			"o_quiet": quietExpr("vo", job), "r_quiet": quietExpr("vr", job),
 			"o_work": needsWorkExpr("j.o_class", "j.o_reason"), "r_work": needsWorkExpr("j.r_class", "j.r_reason"),
 		}),
 		wideView(job, red),

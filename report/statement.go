@@ -17,10 +17,11 @@ func needsWork(class, reason string) bool {
 	return !settledClass(class)
 }
 
-// hasAmount tells whether a side declares an amount that can be added up.
+// hasAmount tells whether a side declares an amount that can be added up: a
+// decimal field of that name, as extraction adds it up.
 func hasAmount(job *rules.Job, side rules.Side) bool {
 	f := job.Spec(side).Field("amount")
-	return f != nil && (f.Type == rules.Decimal || f.Type == rules.Integer)
+	return f != nil && f.Type == rules.Decimal
 }
 
 // statements builds the statement of each currency, in the order of codes.
@@ -106,7 +107,16 @@ func (m *measures) statement(in *Input, code string) Statement {
 		}
 		return keys[i].reason < keys[j].reason
 	})
-	money := func(r *big.Rat) string { return amountText(r, code) }
+	// One statement has one number of decimals: those of the currency, or more
+	// where an amount has more.
+	digits := 0
+	for _, r := range []*big.Rat{read[rules.Operations], read[rules.Results], inside[rules.Operations], inside[rules.Results], outside[rules.Operations], outside[rules.Results]} {
+		digits = max(digits, decimals(r, code))
+	}
+	for _, l := range lines {
+		digits = max(digits, decimals(l.amount[rules.Operations], code), decimals(l.amount[rules.Results], code))
+	}
+	money := func(r *big.Rat) string { return r.FloatString(digits) }
 	if !hasAmount(in.Bound.Job, rules.Operations) && !hasAmount(in.Bound.Job, rules.Results) {
 		money = func(*big.Rat) string { return "" }
 	}

@@ -39,10 +39,16 @@ func Tie(ctx context.Context, db *duck.DB, in *Input) error {
 func (m *measures) tie(in *Input) error {
 	for _, side := range rules.Sides {
 		rel := in.relation(side)
-		for _, check := range []func(rules.Side, *extract.Relation) error{m.tieFiles, m.tieVerdicts, m.tieCounts, m.tieTotals} {
+		for _, check := range []func(rules.Side, *extract.Relation) error{m.tieFiles, m.tieVerdicts, m.tieCounts} {
 			if err := check(side, rel); err != nil {
 				return err
 			}
+		}
+		if !hasAmount(in.Bound.Job, side) {
+			continue // extraction has nothing to add up
+		}
+		if err := m.tieTotals(side, rel); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -133,9 +139,6 @@ func (m *measures) tieCounts(side rules.Side, _ *extract.Relation) error {
 }
 
 func (m *measures) tieTotals(side rules.Side, rel *extract.Relation) error {
-	if len(rel.Totals) == 0 && len(m.totals[side]) > 0 && m.totals[side][0].amount == nil {
-		return nil // the side declares no amount: extraction added up nothing
-	}
 	type sum struct {
 		rows   int64
 		amount *big.Rat

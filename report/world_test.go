@@ -172,9 +172,9 @@ due_us BIGINT, candidates BIGINT, observe_only BOOLEAN, deferred BOOLEAN)`)
 		w.exec("INSERT INTO items VALUES " + i)
 	}
 	w.exec(`CREATE TABLE totals AS
-SELECT 'operations' AS side, r.in_period, r.class, r.reason, coalesce(s.f_currency, '') AS currency, count(*) AS rows, CAST(sum(s.f_amount) AS DECIMAL(38,2)) AS amount
+SELECT 'operations' AS side, r.in_period, r.class, r.reason, coalesce(s.f_currency, '') AS currency, count(*) AS rows, CAST(sum(CAST(s.f_amount AS DECIMAL(38,2))) AS DECIMAL(38,2)) AS amount
 FROM rows_operations r JOIN operations s USING (rid) GROUP BY ALL
-UNION ALL SELECT 'results', r.in_period, r.class, r.reason, coalesce(s.f_currency, ''), count(*), CAST(sum(s.f_amount) AS DECIMAL(38,2))
+UNION ALL SELECT 'results', r.in_period, r.class, r.reason, coalesce(s.f_currency, ''), count(*), CAST(sum(CAST(s.f_amount AS DECIMAL(38,2))) AS DECIMAL(38,2))
 FROM rows_results r JOIN results s USING (rid) GROUP BY ALL`)
 	return w
 }
