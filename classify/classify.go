@@ -148,14 +148,15 @@ func (c *classifier) pairs() error {
 	}
 	sides := compare.Sides{Job: c.job.Job, Operations: c.ops.Layout, Results: c.res.Layout, Scale: c.scales}
 	var codes strings.Builder
-	order := "CAST(NULL AS INTEGER)"
+	order, same := "CAST(NULL AS INTEGER)", "false"
 	for i, cmp := range c.job.Compare {
 		fmt.Fprintf(&codes, ",\n  CAST(%s AS TINYINT) AS %s", c.codeSQL(sides, i), code(i))
-		if cmp.As == rules.AsVersion && order == "CAST(NULL AS INTEGER)" {
+		if cmp.As == rules.AsVersion && same == "false" {
 			order = sides.OrderSQL(i)
+			same = fmt.Sprintf("(%s = %d AND o.%s IS NOT NULL)", code(i), compare.CodeEqual, duck.Ident(c.ops.Layout.CompareColumn(i)))
 		}
 	}
-	if err := c.exec("pairs", duck.Slots{"status": c.status(), "codes": codes.String(), "order": order}); err != nil {
+	if err := c.exec("pairs", duck.Slots{"status": c.status(), "codes": codes.String(), "order": order, "same": same}); err != nil {
 		return err
 	}
 	return c.effects()
@@ -216,7 +217,7 @@ func (c *classifier) effects() error {
 			if err := c.exec("earliest", duck.Slots{"field": c.r.Field(k.Earliest)}); err != nil {
 				return err
 			}
-			best, join = "coalesce(x.best, false)", "\n  JOIN earliest x ON x.r_rid = p.r_rid"
+			best, join = "coalesce(x.best, false)", "\n  LEFT JOIN earliest x ON x.r_rid = p.r_rid"
 		} else {
 			var and []string
 			for _, name := range k.Agrees {
@@ -317,7 +318,15 @@ func (c *classifier) linked() error {
 // open judges what no effect is linked to (section G).
 func (c *classifier) open() error {
 	var carried []string
+	if err := c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE known_elsewhere (rid BIGINT)"); err != nil {
+		return err
+	}
 	for _, i := range c.identity() {
+		// One statement a key: a join on either key would try every pair.
+		k := fmt.Sprintf("k%d", i)
+		if err := c.exec("known_elsewhere", duck.Slots{"k": k}); err != nil {
+			return err
+		}
 		carried = append(carried, fmt.Sprintf(
 			"o.k%[1]d IN (SELECT r.k%[1]d FROM res_r r JOIN marks_r m ON m.rid = r.rid WHERE m.class = 'not_applicable' AND r.k%[1]d IS NOT NULL)", i))
 	}

@@ -169,10 +169,10 @@ func (c *classifier) requeueFacts() error {
 			return err
 		}
 	}
-	if f := c.job.Operations.Field("version"); f != nil && o.Has("entity") && (f.Type == rules.Integer || f.Type == rules.Timestamp) {
+	if v := c.orderedVersion(); v != "" && o.Has("entity") {
 		typ := match.Columns(c.job.Job, c.ops.Layout, "s").Raw("type", "VARCHAR")
 		join := "\nLEFT JOIN newest n ON n.entity = o.f_entity AND n.type IS NOT DISTINCT FROM " + o.Raw("type", "VARCHAR")
-		if err := add("newest", "n.version IS NULL OR o.f_version >= n.version", join, NewerVersion, duck.Slots{"type": typ}); err != nil {
+		if err := add("newest", "n.version IS NULL OR o."+v+" >= n.version", join, NewerVersion, duck.Slots{"type": typ, "version": v}); err != nil {
 			return err
 		}
 	}
@@ -202,6 +202,27 @@ func (c *classifier) requeueFacts() error {
 		}, duration(0)),
 		"checks": strings.Join(checks, " |\n  "),
 		"joins":  joins})
+}
+
+// orderedVersion is the staged column by which versions of operations have an order:
+// as the job compares them, else by the type of the field; "" where they have none.
+func (c *classifier) orderedVersion() string {
+	f := c.job.Operations.Field("version")
+	if f == nil {
+		return ""
+	}
+	for i, cmp := range c.job.Compare {
+		if cmp.As == rules.AsVersion && cmp.Operations == "version" {
+			if cmp.Scheme == rules.VersionOpaque {
+				return ""
+			}
+			return c.ops.Layout.CompareColumn(i)
+		}
+	}
+	if f.Type == rules.Integer || f.Type == rules.Timestamp {
+		return "f_version"
+	}
+	return ""
 }
 
 // retryable: a refusal is retried only where the job maps every refusal of the

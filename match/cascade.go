@@ -58,10 +58,10 @@ func (c *cascade) records() error {
 			return err
 		}
 		for _, k := range keys {
-			if err := c.exec("conflicts", duck.Slots{"marks": n.marks, "residual": n.residual, "key": k, "latest": c.latest(n)}); err != nil {
+			if err := c.exec("conflicts", duck.Slots{"marks": n.marks, "residual": n.residual, "key": recordColumn(k), "latest": c.latest(n)}); err != nil {
 				return err
 			}
-			if err := c.exec("conflict_edges", duck.Slots{"bit": n.bit, "key": k, "marks": n.marks, "residual": n.residual}); err != nil {
+			if err := c.exec("conflict_edges", duck.Slots{"bit": n.bit, "key": recordColumn(k), "marks": n.marks, "residual": n.residual}); err != nil {
 				return err
 			}
 		}
@@ -71,7 +71,7 @@ func (c *cascade) records() error {
 		o := other(n)
 		for _, record := range c.recordKeys(n) {
 			for _, i := range c.identity() {
-				s := duck.Slots{"table": "found", "bit": n.bit, "other": o.residual, "k": key(i), "record": record,
+				s := duck.Slots{"table": "found", "bit": n.bit, "other": o.residual, "k": key(i), "record": recordColumn(record),
 					"residual": n.residual, "marks": n.marks, "marks_other": o.marks}
 				if err := c.exec("counterparts", s); err != nil {
 					return err
@@ -282,10 +282,18 @@ func (c *cascade) claimedElsewhere(id []int) error {
 func (c *cascade) businessPass(i int) error {
 	k, pass := key(i), fmt.Sprint(i)
 	filled := []string{"CAST(0 AS INTEGER)"}
+	var later []int
+	cols, differ := "", ""
 	for n, j := range c.identity() {
-		filled = append(filled, fmt.Sprintf("CASE WHEN %s IS NULL THEN 0 ELSE %d END", key(j), 1<<n))
+		if j < i {
+			filled = append(filled, fmt.Sprintf("CASE WHEN %s IS NULL THEN 0 ELSE %d END", key(j), 1<<n))
+			continue
+		}
+		later = append(later, j)
+		cols += ", " + key(j)
+		differ += fmt.Sprintf(" OR coalesce(o.%s <> r.%s, false)", key(j), key(j))
 	}
-	cols := fmt.Sprintf(", %s, %s AS filled", k, strings.Join(filled, " + "))
+	cols += fmt.Sprintf(", %s, %s AS filled", k, strings.Join(filled, " + "))
 	within := "true"
 	for _, w := range c.job.Match[i].Within {
 		col := duck.Ident("f_" + w.Field)
@@ -298,10 +306,10 @@ func (c *cascade) businessPass(i int) error {
 	if err := c.exec("key_groups", duck.Slots{"k": k}); err != nil {
 		return err
 	}
-	if err := c.exec("candidates", duck.Slots{"k": k, "within": within}); err != nil {
+	if err := c.exec("candidates", duck.Slots{"k": k, "within": within, "later": differ}); err != nil {
 		return err
 	}
-	if err := c.hotGroups(i, false, "candidates"); err != nil {
+	if err := c.hotGroups(i, later, false, "candidates"); err != nil {
 		return err
 	}
 	if err := c.exec("candidate_links", duck.Slots{"pass": pass}); err != nil {
@@ -318,7 +326,7 @@ func (c *cascade) businessPass(i int) error {
 	if err := c.exec("contradicted", nil); err != nil {
 		return err
 	}
-	if err := c.hotGroups(i, true, "contradicted"); err != nil {
+	if err := c.hotGroups(i, later, true, "contradicted"); err != nil {
 		return err
 	}
 	for _, n := range both {

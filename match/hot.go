@@ -11,8 +11,9 @@ import (
 // hotRow is a free row of a business key that very many rows share.
 type hotRow struct {
 	rid    int64
-	filled int     // identity keys that it carries, a bit each
-	t      []int64 // times of the pass's windows: microseconds, or days
+	filled int      // keys of the identity passes before this one that it carries, a bit each
+	later  []string // keys of the identity passes after it, "" where it has none
+	t      []int64  // times of the pass's windows: microseconds, or days
 }
 
 // hotGroups judges the candidates of keys under which so many rows stand that
@@ -21,14 +22,14 @@ type hotRow struct {
 // there is one: it adds so many pairs a row to the table into, so that the
 // statements after it count rightly. It looks at contradicted pairs only once the
 // others are decided (V14), among the rows that are still free.
-func (c *cascade) hotGroups(pass int, contradicted bool, into string) error {
+func (c *cascade) hotGroups(pass int, later []int, contradicted bool, into string) error {
 	var n int64
 	if err := c.db.Scan(c.ctx, "SELECT count(*) FROM key_groups WHERE hot", &n); err != nil || n == 0 {
 		return err
 	}
 	groups := map[string]*[2][]hotRow{}
 	for side, nm := range both {
-		if err := c.readHot(pass, nm, side, groups); err != nil {
+		if err := c.readHot(pass, later, nm, side, groups); err != nil {
 			return err
 		}
 	}
@@ -39,7 +40,7 @@ func (c *cascade) hotGroups(pass int, contradicted bool, into string) error {
 	return c.db.CopyArrow(c.ctx, out.reader(), "INSERT INTO "+into+" SELECT DISTINCT o_rid, r_rid, contradicted FROM arrow_in")
 }
 
-func (c *cascade) readHot(pass int, nm names, side int, groups map[string]*[2][]hotRow) error {
+func (c *cascade) readHot(pass int, later []int, nm names, side int, groups map[string]*[2][]hotRow) error {
 	within := c.job.Match[pass].Within
 	cols := ""
 	for _, w := range within {
@@ -48,6 +49,9 @@ func (c *cascade) readHot(pass int, nm names, side int, groups map[string]*[2][]
 			col = "date_diff('day', DATE '1970-01-01', " + col + ")"
 		}
 		cols += ", " + col
+	}
+	for _, j := range later {
+		cols += ", coalesce(" + key(j) + ", '')"
 	}
 	rows, err := c.db.Query(c.ctx, fmt.Sprintf("SELECT rid, %s, filled%s FROM %s WHERE %s IN (SELECT k FROM key_groups WHERE hot) "+
 		"AND rid NOT IN (SELECT rid FROM %s) AND rid NOT IN (SELECT %s FROM links)",
@@ -63,6 +67,10 @@ func (c *cascade) readHot(pass int, nm names, side int, groups map[string]*[2][]
 		dest := []any{&r.rid, &k, &r.filled}
 		for i := range times {
 			dest = append(dest, &times[i])
+		}
+		r.later = make([]string, len(later))
+		for i := range later {
+			dest = append(dest, &r.later[i])
 		}
 		if err := rows.Scan(dest...); err != nil {
 			return err
@@ -120,23 +128,26 @@ func judgeHot(contradicted bool, max []int64, g *[2][]hotRow, add func(o, r int6
 		for _, r := range g[side] {
 			left := wanted
 			for _, m := range masks {
-				if (m&r.filled != 0) == contradicted {
-					left = candidatesOf(r, classes[m], max, left, func(other int64) {
-						if side == 0 {
-							add(r.rid, other, contradicted)
-						} else {
-							add(other, r.rid, contradicted)
-						}
-					})
+				// Where no later key can tell, a class is contradicted whole or not at all.
+				if len(r.later) == 0 && (m&r.filled != 0) != contradicted {
+					continue
 				}
+				left = candidatesOf(r, classes[m], max, contradicted, left, func(other int64) {
+					if side == 0 {
+						add(r.rid, other, contradicted)
+					} else {
+						add(other, r.rid, contradicted)
+					}
+				})
 			}
 		}
 	}
 }
 
-// candidatesOf calls found for at most `left` rows within the windows of r, and
-// returns how many more are wanted. rows are ordered by the first time.
-func candidatesOf(r hotRow, rows []hotRow, max []int64, left int, found func(rid int64)) int {
+// candidatesOf calls found for at most `left` rows within the windows of r that it
+// contradicts, or does not, and returns how many more are wanted. rows are ordered
+// by the first time.
+func candidatesOf(r hotRow, rows []hotRow, max []int64, contradicted bool, left int, found func(rid int64)) int {
 	from := 0
 	if len(max) > 0 {
 		from = sort.Search(len(rows), func(i int) bool { return rows[i].t[0] >= r.t[0]-max[0] })
@@ -145,12 +156,24 @@ func candidatesOf(r hotRow, rows []hotRow, max []int64, left int, found func(rid
 		if left == 0 || (len(max) > 0 && o.t[0] > r.t[0]+max[0]) {
 			break
 		}
-		if inWindows(r, o, max) {
+		if inWindows(r, o, max) && contradicts(r, o) == contradicted {
 			left--
 			found(o.rid)
 		}
 	}
 	return left
+}
+
+func contradicts(a, b hotRow) bool {
+	if a.filled&b.filled != 0 {
+		return true
+	}
+	for i, k := range a.later {
+		if k != "" && b.later[i] != "" && k != b.later[i] {
+			return true
+		}
+	}
+	return false
 }
 
 func less(a, b hotRow) bool {

@@ -21,12 +21,16 @@ func interval(gaps [][2]int64) extract.Interval {
 // candidate, exactly this one, or several; and whether there is a contradicted one.
 func TestHotGroupsCountLikePairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
+		later := rapid.IntRange(0, 1).Draw(t, "later")
 		windows := rapid.SliceOfN(rapid.Int64Range(0, 5), 0, 2).Draw(t, "windows")
 		var g [2][]hotRow
 		for side := range g {
 			n := rapid.IntRange(0, 12).Draw(t, "rows")
 			for i := range n {
 				r := hotRow{rid: int64(i + 1), filled: rapid.IntRange(0, 3).Draw(t, "filled")}
+				for range later {
+					r.later = append(r.later, rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "key"))
+				}
 				for range windows {
 					r.t = append(r.t, rapid.Int64Range(0, 12).Draw(t, "time"))
 				}
@@ -37,7 +41,7 @@ func TestHotGroupsCountLikePairs(t *testing.T) {
 			want := map[[2]int64]bool{} // all pairs
 			for _, o := range g[0] {
 				for _, r := range g[1] {
-					if inWindows(o, r, windows) && (o.filled&r.filled != 0) == contradicted {
+					if inWindows(o, r, windows) && contradicts(o, r) == contradicted {
 						want[[2]int64{o.rid, r.rid}] = true
 					}
 				}

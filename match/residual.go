@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -12,32 +11,54 @@ import (
 // views makes operations and results readable as relations.
 func (c *cascade) views() error {
 	for _, n := range both {
-		if err := c.exec("side_view", duck.Slots{"side": n.view, "files": viewSQL(c.relation(n.side))}); err != nil {
+		if err := c.exec("side_view", duck.Slots{"side": n.view, "files": c.viewSQL(n)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func viewSQL(r *extract.Relation) string {
+// viewSQL reads the staged files of a side. Beside the staged columns it has, for
+// each key that tells records apart (V5), that key within its account: two
+// providers may use the same ids.
+func (c *cascade) viewSQL(n names) string {
+	r := c.relation(n.side)
+	accounts, several := map[string]string{}, map[string]bool{}
+	for _, s := range c.job.Spec(n.side).Sources {
+		accounts[s.Name] = s.Coverage.Account
+		several[s.Coverage.Account] = true
+	}
 	var parts []string
 	for _, f := range r.Files {
 		if f.Staged == "" {
 			continue
 		}
+		var records strings.Builder
+		for _, k := range c.recordKeys(n) {
+			within := ""
+			if len(several) > 1 {
+				within = duck.Literal(accounts[f.Source]+"/") + " || "
+			}
+			fmt.Fprintf(&records, ", %s%s AS %s", within, k, recordColumn(k))
+		}
 		parts = append(parts, fmt.Sprintf(
-			"SELECT CAST(%d AS INTEGER) AS file_no, CAST(%d AS BIGINT) + rec AS rid, * FROM read_parquet(%s)",
-			f.No, int64(f.No)<<40, duck.Literal(f.Staged)))
+			"SELECT CAST(%d AS INTEGER) AS file_no, CAST(%d AS BIGINT) + rec AS rid, *%s FROM read_parquet(%s)",
+			f.No, int64(f.No)<<40, records.String(), duck.Literal(f.Staged)))
 	}
 	if len(parts) == 0 {
 		cols := []string{"CAST(NULL AS INTEGER) AS file_no", "CAST(NULL AS BIGINT) AS rid"}
 		for _, col := range r.Layout.Columns {
 			cols = append(cols, fmt.Sprintf("CAST(NULL AS %s) AS %s", col.Type, duck.Ident(col.Name)))
 		}
+		for _, k := range c.recordKeys(n) {
+			cols = append(cols, "CAST(NULL AS VARCHAR) AS "+recordColumn(k))
+		}
 		return "SELECT " + strings.Join(cols, ", ") + " WHERE false"
 	}
 	return strings.Join(parts, "\nUNION ALL BY NAME ")
 }
+
+func recordColumn(key string) string { return "record_" + key }
 
 // residual finds the rows that are not in a plain pair, and fetches them.
 func (c *cascade) residual() error {

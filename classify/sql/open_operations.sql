@@ -4,6 +4,7 @@ SELECT f.rid, (f.rid IN (SELECT o_rid FROM effects)) AS attempted,
   CASE
     WHEN NOT f.in_period THEN 'not_applicable/' || /*$period_reason*/
     WHEN f.scope_reason IS NOT NULL THEN 'not_applicable/' || f.scope_reason
+    WHEN f.rid IN (SELECT rid FROM known_elsewhere) THEN 'ambiguous/keys_disagree'
     WHEN f.keyless THEN 'ambiguous/no_usable_key'
     WHEN f.leased THEN 'not_due/in_progress'
     WHEN f.has_window AND f.time_missing THEN 'ambiguous/time_ambiguous'

@@ -16,7 +16,7 @@ SELECT p.o_rid, p.r_rid,
     WHEN /*$ambiguous*/ THEN 'ambiguous/time_ambiguous'
     WHEN p.ordered < 0 THEN 'divergent/version_behind'
     WHEN p.ordered > 0 THEN 'divergent/version_ahead'
-    WHEN p.ordered = 0 AND /*$differs*/ THEN 'divergent/same_version_other_content'
+    WHEN p.same_version AND /*$differs*/ THEN 'divergent/same_version_other_content'
     WHEN /*$differs*/ THEN 'divergent/field_differs'
     WHEN /*$tolerance*/ THEN 'correct/within_tolerance'
     ELSE 'correct/equal'
