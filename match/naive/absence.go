@@ -14,7 +14,10 @@ func (w *world) withoutEffect(o *row, failed bool) *Verdict {
 	case dueLater:
 		return o.decide('G', NotDue, withinWindow)
 	}
-	if !w.covered(o) {
+	switch w.covered(o) {
+	case unknowable:
+		return o.decide('G', AmbiguousC, timeAmbiguous)
+	case uncovered:
 		return o.decide('G', AmbiguousC, coverageIncomplete)
 	}
 	for _, r := range w.unattributed() {
@@ -122,7 +125,7 @@ func (w *world) proveOnce() {
 		if o.decided == nil || o.decided.Class != Correct {
 			continue
 		}
-		proven := w.covered(o)
+		proven := w.covered(o) == covered
 		o.decided.Once = &proven
 		for _, l := range o.links {
 			if l.r.decided.Class == Correct {

@@ -10,23 +10,36 @@ import (
 // times is a half-open time in microseconds.
 type times struct{ from, until int64 }
 
+// proof is what the sources say about the time that an absence needs.
+type proof int
+
+const (
+	uncovered proof = iota
+	covered
+	unknowable // the operation lacks the time from which the need counts
+)
+
 // covered tells whether the sources of every account that should know the
 // operation cover the time that its absence needs (V26).
 //
 // Reading: an account should know an operation where `knows` is true for it and
 // `types` holds its type, whatever it proves; without any such account nothing
 // is proved. Where sources of one account differ in lag, the longest counts.
-func (w *world) covered(o *row) bool {
+func (w *world) covered(o *row) proof {
 	accounts := w.knowing(o)
 	if len(accounts) == 0 {
-		return false
+		return uncovered
 	}
+	answer := covered
 	for _, account := range accounts {
-		if !w.coveredBy(o, account) {
-			return false
+		switch w.coveredBy(o, account) {
+		case uncovered:
+			return uncovered
+		case unknowable:
+			answer = unknowable
 		}
 	}
-	return true
+	return answer
 }
 
 // knowing lists the accounts of the results that should know the operation. A
@@ -57,7 +70,7 @@ func (w *world) shouldKnow(o *row, types []string, knows *rules.Expr) bool {
 	return knows == nil || w.holds(knows, o)
 }
 
-func (w *world) coveredBy(o *row, account string) bool {
+func (w *world) coveredBy(o *row, account string) proof {
 	p := w.policy(o)
 	var proofs []extract.Interval
 	lag := int64(0)
@@ -69,12 +82,20 @@ func (w *world) coveredBy(o *row, account string) bool {
 			lag = max(lag, i.Lag.Microseconds())
 		}
 	}
-	created, late, ok := w.span(o, "created_at")
-	if !ok {
-		return coversAll(proofs)
+	if coversAll(proofs) {
+		return covered
 	}
+	created, late, ok := w.span(o, "created_at")
 	skew := w.job.ClockSkew.Microseconds()
-	return covers(proofs, times{created - skew, w.windowEnd(o, p, late) + skew + lag})
+	switch {
+	case !slices.ContainsFunc(proofs, func(i extract.Interval) bool { return len(pieces(i)) > 0 }):
+		return uncovered
+	case !ok:
+		return unknowable
+	case covers(proofs, times{created - skew, w.windowEnd(o, p, late) + skew + lag}):
+		return covered
+	}
+	return uncovered
 }
 
 // coversAll tells whether a source covers everything.
@@ -114,7 +135,10 @@ func covers(proofs []extract.Interval, need times) bool {
 // pieces are what an interval covers once the withdrawn times are taken out.
 func pieces(i extract.Interval) []times {
 	const forever = int64(1) << 62
-	parts := []times{{i.From, i.Until}}
+	var parts []times
+	if i.From < i.Until {
+		parts = []times{{i.From, i.Until}}
+	}
 	if i.Complete {
 		parts = []times{{-forever, forever}}
 	}

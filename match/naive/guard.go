@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/recon-batch/recon-batch/match/compare"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -22,7 +23,7 @@ func (w *world) propose(o *row) Proposal {
 		return w.unless(Requeue, w.requeueChecks(o))
 	case Divergent:
 		if v.Reason == duplicateEffect {
-			return w.unless(Compensate, w.compensateChecks(o))
+			return w.compensate(o)
 		}
 	case NotApplicable:
 		// the period is no scope rule, and asks for nothing
@@ -79,10 +80,10 @@ func (w *world) requeueChecks(o *row) []string {
 	}
 	_, hasKey := w.idempotencyKey(o)
 	refuse("not_idempotent", !p.Idempotent)
-	refuse("no_key", p.Idempotent && !hasKey)
-	refuse("key_lifetime", p.Idempotent && hasKey && !w.keyLives(o, p))
+	refuse("no_key", !hasKey)
+	refuse("key_lifetime", p.Idempotent && !w.keyLives(o, p))
 	refuse("key_shared", w.keyShared(o))
-	refuse("attempts", p.MaxAttempts > 0 && w.attempts(o).Cmp(big.NewRat(int64(p.MaxAttempts), 1)) >= 0)
+	refuse("attempts", !w.attemptsLeft(o, p))
 	refuse("duration", p.MaxDuration > 0 && !w.before(o, "first_failed_at", p.MaxDuration.Microseconds(), p, true))
 	refuse("error_class", !w.retryable(o, p))
 	_, lease, leased := w.span(o, "lease_until")
@@ -145,12 +146,15 @@ func (w *world) keyShared(o *row) bool {
 	return false
 }
 
-func (w *world) attempts(o *row) *big.Rat {
-	n := new(big.Rat)
-	if v := o.field("attempts"); v != nil {
-		n.SetString(plain(v))
+// attemptsLeft is true where both the number of attempts and its limit are known,
+// and the limit is not reached.
+func (w *world) attemptsLeft(o *row, p rules.TypePolicy) bool {
+	v := o.field("attempts")
+	if v == nil || p.MaxAttempts == 0 {
+		return false
 	}
-	return n
+	n, _ := new(big.Rat).SetString(plain(v))
+	return n.Cmp(big.NewRat(int64(p.MaxAttempts), 1)) < 0
 }
 
 // retryable looks at the error of our side, and for an operation that failed at
@@ -172,19 +176,30 @@ func (w *world) retryable(o *row, p rules.TypePolicy) bool {
 }
 
 // overtaken tells whether the operations hold a newer version of the same entity
-// and type.
+// and type. Versions without an order overtake nothing.
 func (w *world) overtaken(o *row) bool {
-	version, entity := o.field("version"), o.field("entity")
-	if version == nil || entity == nil {
+	entity := o.field("entity")
+	if entity == nil {
 		return false
 	}
 	for _, x := range w.o {
-		v := x.field("version")
-		if v != nil && x.field("entity") == entity && x.field("type") == o.field("type") && order(v, version) > 0 {
+		if x.field("entity") == entity && x.field("type") == o.field("type") && w.newer(x, o) {
 			return true
 		}
 	}
 	return false
+}
+
+// newer compares the versions of two operations as the job compares versions.
+func (w *world) newer(x, o *row) bool {
+	for i, c := range w.job.Compare {
+		if c.As == rules.AsVersion && c.Operations == "version" {
+			cmp, ordered := compare.Order(w.value(o, i), w.value(x, i), c)
+			return ordered && cmp > 0
+		}
+	}
+	v, than := x.field("version"), o.field("version")
+	return isNumber(v) && isNumber(than) && order(v, than) > 0
 }
 
 // siblingEffect tells whether another operation of the same type that agrees in
@@ -250,46 +265,62 @@ func (w *world) staleExport(p rules.TypePolicy) bool {
 	return w.asOf()-end > p.ExportAge.Microseconds()
 }
 
-// compensateChecks lists every check of V31 that keeps the surplus effects of an
-// operation from being taken back.
-func (w *world) compensateChecks(o *row) []string {
+// compensate is V31 for the surplus effects of an operation: each has a proposal
+// of its own. The operation's is to compensate where one of them may be undone;
+// otherwise it lists what stands against all of them.
+func (w *world) compensate(o *row) Proposal {
 	effects, _ := w.split(o)
-	var out []string
 	good := w.goodEffect(effects)
-	switch {
-	case good == nil:
-		out = append(out, "no_good_effect")
-	case !good.settled || !w.satisfies(good) || w.partial(o, effects):
-		out = append(out, "good_effect_differs")
-	}
+	all := Proposal{Queue: Review}
 	for _, l := range effects {
-		if w.status(l.r) != rules.Succeeded {
-			out = append(out, "not_succeeded")
-			break
+		if l == good {
+			continue
+		}
+		p := w.unless(Compensate, w.compensateChecks(l, good, effects))
+		w.surplus[l.r.RID] = p
+		if p.Queue == Compensate {
+			all.Queue = Compensate
+		}
+		for _, code := range p.Refused {
+			if !slices.Contains(all.Refused, code) {
+				all.Refused = append(all.Refused, code)
+			}
 		}
 	}
-	if slices.ContainsFunc(effects, func(l *link) bool { return l != good && !l.settled }) {
-		out = append(out, "not_settled")
+	if all.Queue == Compensate {
+		all.Refused = nil
 	}
-	if w.policy(o).CompensateWith == "" {
-		out = append(out, "no_business_operation")
+	return all
+}
+
+// compensateChecks lists every check of V31 that keeps a surplus effect from being
+// undone. The effect must have an id at the provider by which it can be named.
+func (w *world) compensateChecks(l, good *link, effects []*link) []string {
+	var out []string
+	refuse := func(code string, when bool) {
+		if when {
+			out = append(out, code)
+		}
 	}
+	refuse("no_good_effect", good == nil)
+	refuse("good_effect_differs", good != nil && (!w.satisfies(good) || w.partial(l.o, effects)))
+	refuse("not_succeeded", w.status(l.r) != rules.Succeeded || good != nil && w.status(good.r) != rules.Succeeded)
+	refuse("not_settled", !l.settled || good != nil && !good.settled)
+	refuse("no_remote_id", l.r.field("remote_id") == nil)
+	refuse("no_business_operation", w.policy(l.o).CompensateWith == "")
 	return out
 }
 
 // satisfies tells whether an effect alone is what the operation asked for, in
-// amount, currency and version.
+// amount, currency and version. A job that compares no amount cannot say so.
 func (w *world) satisfies(l *link) bool {
-	for _, name := range []string{"amount", "currency", "version"} {
-		if i := w.compared(name); i >= 0 {
-			if !w.compareField(l.o, l.r, i).Agrees() {
-				return false
-			}
-		} else if contradicts(l.o.field(name), l.r.field(name)) {
+	for i, c := range w.job.Compare {
+		asked := c.Name == "amount" || c.Name == "currency" || c.As == rules.AsVersion
+		if asked && !w.compareField(l.o, l.r, i).Agrees() {
 			return false
 		}
 	}
-	return true
+	return w.compared("amount") >= 0
 }
 
 // partial tells whether the effects add up to no more than the operation.

@@ -1,8 +1,6 @@
 package naive
 
 import (
-	"slices"
-
 	"github.com/recon-batch/recon-batch/match/compare"
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -74,11 +72,10 @@ func (w *world) answered(failed []*link) {
 }
 
 // besideEffect marks failed attempts of an operation that has an effect: they
-// are nobody's partner.
+// are nobody's partner, and no pass shows for them.
 func (w *world) besideEffect(failed []*link) {
 	for _, l := range failed {
-		w.decideResult(l, 'F', NotApplicable, failedAttempt, nil)
-		l.r.decided.Partners = nil
+		l.r.decide('F', NotApplicable, failedAttempt)
 	}
 }
 
@@ -204,10 +201,14 @@ func (p pair) has(x compare.Result) bool {
 
 // statusVerdict is V19 for an effect, "" where its status decides nothing.
 //
-// Reading: pending ends at the deadline as V25 counts it. Without the time that
-// this needs the pair is time_ambiguous.
+// Reading: the status that a comparison expects decides nothing, whichever it is;
+// any other outcome that is final is a conflict. Pending ends at the deadline as
+// V25 counts it, and without the time that this needs the pair is time_ambiguous.
 func (w *world) statusVerdict(l *link) (Class, string) {
 	s := w.status(l.r)
+	if s == w.expected() {
+		return "", ""
+	}
 	switch s {
 	case rules.Unmapped:
 		return AmbiguousC, unmappedStatus
@@ -221,15 +222,18 @@ func (w *world) statusVerdict(l *link) (Class, string) {
 			return NotDue, pendingAtProvider
 		}
 		return AmbiguousC, outcomeUnknown
-	case rules.Reversed, rules.Refunded:
-		expected := slices.ContainsFunc(w.job.Compare, func(c rules.Compare) bool {
-			return c.As == rules.AsStatus && c.Expect == s
-		})
-		if !expected {
-			return Divergent, statusConflict
+	}
+	return Divergent, statusConflict
+}
+
+// expected is the status that a comparison expects; succeeded without one.
+func (w *world) expected() rules.Status {
+	for _, c := range w.job.Compare {
+		if c.As == rules.AsStatus {
+			return c.Expect
 		}
 	}
-	return "", ""
+	return rules.Succeeded
 }
 
 // versionVerdict is V21, "" where the versions decide nothing.

@@ -292,7 +292,7 @@ func TestV19Status(t *testing.T) {
 		{"reversed, and expected", refunded, nil, head + "a,charge,,10T08:00,\n", rhead + "a,charged_back\n",
 			"o1 correct/equal 1\nr1 correct/equal 1"},
 		{"another status is expected", refunded, nil, head + "a,charge,,10T08:00,\n", rhead + "a,settled\n",
-			"o1 divergent/field_differs 1 status\nr1 divergent/field_differs 1 status"},
+			"o1 divergent/status_conflict 1 status\nr1 divergent/status_conflict 1 status"},
 		{"a side without status succeeded", func(j *rules.Job) {
 			dropField(j, rules.Results, "status")
 			j.Compare = j.Compare[:3]
@@ -392,6 +392,7 @@ func TestV26Coverage(t *testing.T) {
 	}
 	each := func(f func(*extract.Interval)) func(*bench) {
 		return func(b *bench) {
+			cover("10T07:55", "10T14:35")(b)
 			for i := range b.in.ResultsCoverage {
 				f(&b.in.ResultsCoverage[i])
 			}
@@ -428,6 +429,9 @@ func TestV26Coverage(t *testing.T) {
 		{"an account that need not know", func(j *rules.Job) {
 			j.Results.Sources = append(j.Results.Sources, rules.Source{Coverage: rules.Coverage{Account: "late", Knows: rule("entity = 'x'")}})
 		}, nil, one, "operation_id\n", absent},
+		{"without the time that the need counts from", nil, cover("10T07:55", "10T14:35"), head + "a,other,,\n", "operation_id\n", "o1 ambiguous/time_ambiguous"},
+		{"nothing is proved, whatever the time", nil, func(b *bench) { b.in.ResultsCoverage[0] = extract.Interval{Proves: rules.FullLifecycle} },
+			head + "a,other,,\n", "operation_id\n", incomplete},
 		{"no account should know", func(j *rules.Job) { j.Results.Sources[0].Coverage.Types = []string{"refund"} },
 			each(func(i *extract.Interval) { i.Types = []string{"refund"} }), one, "operation_id\n", incomplete},
 	})
@@ -458,6 +462,10 @@ func TestV27Unattributed(t *testing.T) {
 			"o1 not_due/within_window\nr1 ambiguous/unattributed_result"},
 		{"operations with an effect do not count", nil, nil, op + "b,charge,E,EUR,1,10T08:00\n", rhead + "a,charge,E,EUR,1,10T08:00,settled\n,charge,E,EUR,2,10T09:00,settled\n",
 			"o1 correct/equal 1\no2 ambiguous/unattributed_result\nr1 correct/equal 1\nr2 ambiguous/unattributed_result"},
+		{"out of the period it may still be the effect", nil, func(b *bench) {
+			b.job.Period = &rules.Period{By: "created_at", Reason: "out_of_period"}
+			b.in.Job.PeriodFrom, b.in.Job.PeriodUntil = instant("10T00:00"), instant("11T00:00")
+		}, op, rhead + ",charge,E,EUR,2,11T00:00,settled\n", "o1 ambiguous/unattributed_result\nr1 not_applicable/out_of_period"},
 		{"failed attempts do not excuse it", nil, nil, op, rhead + "a,charge,E,EUR,1,10T08:00,refused\n,charge,E,EUR,2,10T09:00,settled\n",
 			"o1 ambiguous/unattributed_result 1\nr1 not_applicable/failed_attempt 1\nr2 ambiguous/unattributed_result"},
 	})
@@ -527,6 +535,8 @@ func TestV30Requeue(t *testing.T) {
 	}{
 		{"all checks pass", good, known, nil, Requeue, nil},
 		{"not idempotent", "a,k,email,E,pending,1,1,,10T12:00,\n", known, nil, Review, []string{"not_idempotent"}},
+		{"attempts unknown", "a,k,charge,E,pending,1,,,10T12:00,\n", known, nil, Review, []string{"attempts"}},
+		{"attempts without a limit", good, known, policy(func(p *rules.TypePolicy) { p.MaxAttempts = 0 }), Review, []string{"attempts"}},
 		{"no key", "a,,charge,E,pending,1,1,,10T12:00,\n", known, nil, Review, []string{"no_key"}},
 		{"key lifetime", "a,k,charge,E,pending,1,1,,10T04:00,\n", known, nil, Review, []string{"key_lifetime"}},
 		{"lifetime not declared", good, known, policy(func(p *rules.TypePolicy) { p.KeyTTL = 0 }), Review, []string{"key_lifetime"}},
@@ -552,7 +562,7 @@ func TestV30Requeue(t *testing.T) {
 		{"state", "a,k,charge,E,confirmed,1,1,,10T12:00,\n", known, nil, Review, []string{"state"}},
 		{"unknown state", "a,k,charge,E,parked,1,1,,10T12:00,\n", known, nil, Review, []string{"state"}},
 		{"every refused check", "a,,email,E,parked,1,5,critical,10T12:00,10T08:00\n", known, nil, Review,
-			[]string{"not_idempotent", "attempts", "duration", "error_class", "state"}},
+			[]string{"not_idempotent", "no_key", "attempts", "duration", "error_class", "state"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -589,6 +599,9 @@ func TestV31V32Proposals(t *testing.T) {
 		{"good one differs", "a,k,,,pending,2,1\n", twice, true, Review, []string{"good_effect_differs"}},
 		{"good one has another version", "a,k,,,pending,1,2\n", twice, true, Review, []string{"good_effect_differs"}},
 		{"not succeeded", "a,k,,,pending,1,1\n", rhead + "x,a,k,1,1,10T08:00,settled\ny,a,k,1,1,10T09:00,processing\n", true, Review, []string{"not_succeeded"}},
+		{"partial effects", "a,k,,,pending,1,1\n", rhead + "x,a,k,1,1,10T08:00,settled\ny,a,k,-1,1,10T09:00,settled\n", true, Review, []string{"good_effect_differs"}},
+		{"not settled", "a,k,,,pending,1,1\n", rhead + "x,a,,1,1,10T08:00,settled\ny,a,q,1,1,10T09:00,settled\n", true, Review, []string{"not_settled"}},
+		{"nothing names it", "a,k,,,pending,1,1\n", rhead + "x,a,k,1,1,10T08:00,settled\n,a,k,1,1,10T09:00,settled\n", true, Review, []string{"no_remote_id"}},
 		{"nothing undoes it", "a,k,voucher,,pending,1,1\n", twice, true, Review, []string{"no_business_operation"}},
 		{"close", "a,k,,off,pending,1,1\n", rhead, false, Close, nil},
 		{"closed already", "a,k,,off,not_applicable,1,1\n", rhead, false, None, nil},

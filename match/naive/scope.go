@@ -1,6 +1,10 @@
 package naive
 
-import "github.com/recon-batch/recon-batch/rules"
+import (
+	"slices"
+
+	"github.com/recon-batch/recon-batch/rules"
+)
 
 // Section C: scope rules and the period.
 
@@ -41,21 +45,37 @@ func (w *world) applyPeriod() {
 		if o.section == 'B' || !w.outside(o) {
 			continue
 		}
-		w.outOfPeriod(o)
+		shown := w.shown(o)
+		pass, partners := w.linked(o, shown)
+		v := w.outOfPeriod(o)
+		v.Pass, v.Partners = pass, partners
 		for _, l := range o.links {
-			w.outOfPeriod(l.r)
+			v := w.outOfPeriod(l.r)
+			if slices.Contains(shown, l) {
+				v.Pass, v.Partners = l.pass, []int64{o.RID}
+			}
 		}
 	}
 	for _, r := range w.r {
 		if r.section != 'B' && r.scope == "" && len(r.links) == 0 && w.outside(r) {
+			r.strayOutside = r.decided == nil
 			w.outOfPeriod(r)
 		}
 	}
 }
 
-func (w *world) outOfPeriod(x *row) {
-	v := x.decide('C', NotApplicable, w.job.Period.Reason)
-	v.Pass, v.Partners = w.linked(x, x.links)
+func (w *world) outOfPeriod(x *row) *Verdict {
+	return x.decide('C', NotApplicable, w.job.Period.Reason)
+}
+
+// shown are the links that a verdict shows as partners: the effects, or the failed
+// attempts of an operation that has no effect.
+func (w *world) shown(o *row) []*link {
+	effects, failed := w.split(o)
+	if len(effects) > 0 {
+		return effects
+	}
+	return failed
 }
 
 // outside tells whether every reading of the row's time lies outside the period.

@@ -11,15 +11,15 @@ import (
 // they do not contradict (V27): free, without an identity key, not finally
 // failed, in a job with at least one identity pass.
 //
-// Reading: rows without any usable key are among them; rows set aside, excluded
-// or out of the period are not.
+// Reading: rows without any usable key are among them, and rows out of the period,
+// since an effect may be booked just outside it; rows set aside or excluded are not.
 func (w *world) unattributed() []*row {
 	if w.lastIdentity() < 0 {
 		return nil
 	}
 	var out []*row
 	for _, r := range w.r {
-		open := r.decided == nil || r.is(AmbiguousC, noUsableKey) || r.is(AmbiguousC, unattributedResult)
+		open := r.decided == nil || r.is(AmbiguousC, noUsableKey) || r.is(AmbiguousC, unattributedResult) || r.strayOutside
 		if open && len(r.links) == 0 && len(w.identityKeys(r)) == 0 && !w.failed(r) {
 			out = append(out, r)
 		}

@@ -89,10 +89,11 @@ type Proposal struct {
 	Refused []string
 }
 
-// Outcome has one verdict for every input row, and one proposal for every
-// operation, by row id.
+// Outcome has one verdict for every input row, one proposal for every operation,
+// and one for every surplus effect, by row id.
 type Outcome struct {
 	Operations map[int64]Verdict
 	Results    map[int64]Verdict
-	Proposals  map[int64]Proposal
+	Proposals  map[int64]Proposal // of the operations
+	Surplus    map[int64]Proposal // of the results that are surplus effects
 }

@@ -20,6 +20,8 @@ type world struct {
 	o, r   []*row
 	links  []*link
 	sets   int64 // unresolved sets so far
+
+	surplus map[int64]Proposal // of surplus effects, by row id
 }
 
 // row is one record with what the rules said about it so far.
@@ -31,6 +33,8 @@ type row struct {
 	decided *Verdict
 	section byte   // section of verdicts.md that decided, 'B' to 'G'
 	scope   string // results: reason of the scope rule that excludes the row
+	// strayOutside: a result that was free when the period set it apart (V27).
+	strayOutside bool
 }
 
 // link joins one operation and one result.
@@ -89,8 +93,9 @@ func (w *world) side(s rules.Side) []*row {
 }
 
 func (w *world) outcome() (*Outcome, error) {
+	w.surplus = map[int64]Proposal{}
 	out := &Outcome{
-		Operations: map[int64]Verdict{}, Results: map[int64]Verdict{}, Proposals: map[int64]Proposal{},
+		Operations: map[int64]Verdict{}, Results: map[int64]Verdict{}, Proposals: map[int64]Proposal{}, Surplus: w.surplus,
 	}
 	for _, rows := range [][]*row{w.o, w.r} {
 		for _, x := range rows {

@@ -1,0 +1,127 @@
+package naive_test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/recon-batch/recon-batch/extract"
+	"github.com/recon-batch/recon-batch/fixtures/generate"
+	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/match/naive"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// normalSeeds is how many worlds a normal run looks at; RECON_NIGHTLY sets more.
+const normalSeeds = 1000
+
+// seeds are the worlds of this run: RECON_SEED picks a single one.
+func seeds(t testing.TB) (first, count uint64) {
+	t.Helper()
+	number := func(name string) (uint64, bool) {
+		text, ok := os.LookupEnv(name)
+		if !ok {
+			return 0, false
+		}
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatalf("%s=%q is no number", name, text)
+		}
+		return n, true
+	}
+	if n, ok := number("RECON_SEED"); ok {
+		return n, 1
+	}
+	if n, ok := number("RECON_NIGHTLY"); ok {
+		return 0, n
+	}
+	return 0, normalSeeds
+}
+
+// scratch is one DuckDB for all worlds of a test, with a folder that holds one
+// world at a time.
+type scratch struct {
+	db  *duck.DB
+	dir string
+}
+
+func newScratch(t testing.TB) *scratch {
+	t.Helper()
+	dir := t.TempDir()
+	db, err := duck.Open(t.Context(), duck.Options{Allowed: []string{dir}, SpillDir: dir, Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return &scratch{db, dir}
+}
+
+// loaded is a world as both engines take it.
+type loaded struct {
+	world     generate.World
+	job       *rules.Bound
+	relations [2]*extract.Relation // operations, results
+	input     naive.Input
+}
+
+// load writes the world of a seed and stages both sides.
+func (s *scratch) load(t testing.TB, seed uint64) loaded {
+	t.Helper()
+	l := loaded{world: generate.Generate(seed, generate.Shape{})}
+	dir, err := os.MkdirTemp(s.dir, "world")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	path, err := l.world.Write(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job, err := rules.Load(path)
+	if err != nil {
+		t.Fatalf("seed %d: %v\n%s", seed, err, l.world.Job)
+	}
+	if l.job, err = job.Bind(l.world.Date, nil); err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	rows := [2][]extract.Row{}
+	for i, side := range rules.Sides {
+		rel, err := extract.Load(t.Context(), s.db, l.job, side, extract.Options{StageDir: dir + "/stage", BaseDir: dir})
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, l.world.Job)
+		}
+		if rows[i], err = extract.ReadRows(t.Context(), s.db, rel); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		l.relations[i] = rel
+	}
+	l.input = naive.Input{
+		Job: l.job, Operations: rows[0], Results: rows[1],
+		OperationsCoverage: l.relations[0].Coverage, ResultsCoverage: l.relations[1].Coverage,
+		ResultSources: sources(l.job.Job, l.relations[1]),
+	}
+	return l
+}
+
+// sources finds the source of every file of the results.
+func sources(job *rules.Job, rel *extract.Relation) map[int]*rules.Source {
+	out := map[int]*rules.Source{}
+	for _, f := range rel.Files {
+		for i := range job.Results.Sources {
+			if job.Results.Sources[i].Name == f.Source {
+				out[f.No] = &job.Results.Sources[i]
+			}
+		}
+	}
+	return out
+}
+
+// text shows a world: job and files with record numbers.
+func (l loaded) text() string {
+	s := l.world.Job
+	for _, f := range l.world.Files {
+		s += fmt.Sprintf("\n--- %s\n%s", f.Name, f.Data)
+	}
+	return s
+}
