@@ -165,7 +165,17 @@ func (c *classifier) requeueFacts() error {
 		return nil
 	}
 	if o.Has("idempotency_key") {
-		if err := add("shared_keys", "o.f_idempotency_key IS NULL OR o.f_idempotency_key NOT IN (SELECT k FROM shared_keys)", "", KeyShared, nil); err != nil {
+		// A key that repeats under an identity pass is residual wherever it stands
+		// (package match); without such a pass every operation has to be asked.
+		among := "operations"
+		if strings.HasPrefix(idem, "o.k") {
+			among = "res_o"
+		}
+		slots := duck.Slots{"key": strings.TrimPrefix(idem, "o."), "among": among}
+		if !strings.HasPrefix(idem, "o.k") {
+			slots["key"] = "f_idempotency_key"
+		}
+		if err := add("shared_keys", idem+" IS NULL OR "+idem+" NOT IN (SELECT k FROM shared_keys)", "", KeyShared, slots); err != nil {
 			return err
 		}
 	}
@@ -489,13 +499,9 @@ func (c *classifier) plainItems() error {
 		return nil
 	}
 	s := c.itemSlots()
-	s["legal"], s["risk"] = c.legal("confirmed"), "'None: only the local state moves.'"
-	if err := c.exec("plain_confirms", s); err != nil {
-		return err
-	}
-	delete(s, "risk")
-	s["final"], s["bit"], s["due"] = c.final(), fmt.Sprint(State), c.due()
-	return c.exec("unknown_states", s)
+	s["legal"], s["final"] = c.legal("confirmed"), c.final()
+	s["bit"], s["due"] = fmt.Sprint(State), c.due()
+	return c.exec("plain_items", s)
 }
 
 func (c *classifier) budget() error {

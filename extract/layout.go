@@ -2,7 +2,10 @@ package extract
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
+	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -43,7 +46,8 @@ type Column struct {
 //	amb         UBIGINT   bit i: timestamp field i exists twice or never
 //	st          VARCHAR   results with a mapped status: the canonical status
 //	                      (rules.Status), "unmapped" where the map lacks the text or it is empty
-//	k<i>        VARCHAR   canonical key of pass i (Job.Match[i]), NULL where unusable (V2)
+//	k<i>        VARCHAR   canonical key of pass i (Job.Match[i]), NULL where unusable (V2);
+//	                      not stored where it is the text of one field (see Derived)
 //	h<i>, g<i>  UBIGINT   identity passes: the two halves of the key's 128-bit
 //	                      fingerprint, NULL where k<i> is NULL
 //	kx          VARCHAR   canonical record id (remote_id of results, operation_id
@@ -144,6 +148,68 @@ func FieldColumnType(f rules.Field) ColumnType {
 func (l *Layout) HasStatus() bool {
 	f := l.spec.Field("status")
 	return l.Side == rules.Results && f != nil && f.Map != nil
+}
+
+// Derived is how a column of the layout follows from another one; "" for a column
+// that the staged file stores. A key of one plain text part is its field's text: it
+// is written once.
+func (l *Layout) Derived(column string) string {
+	part := rules.KeyPart{}
+	switch {
+	case column == "kx":
+		part.Operations, part.Results = l.RecordID(), l.RecordID()
+	case strings.HasPrefix(column, "k"):
+		i, err := strconv.Atoi(column[1:])
+		if err != nil || len(l.job.Match[i].On) != 1 {
+			return ""
+		}
+		part = l.job.Match[i].On[0]
+	default:
+		return ""
+	}
+	name := part.Operations
+	if l.Side == rules.Results {
+		name = part.Results
+	}
+	if part.Nullable || !plainText(l.spec.Field(name)) {
+		return ""
+	}
+	for i := range l.spec.Sources {
+		for j := range l.spec.Sources[i].Fields {
+			if f := &l.spec.Sources[i].Fields[j]; f.Name == name && !plainText(f) {
+				return ""
+			}
+		}
+	}
+	// An empty text links nothing (V2).
+	return "nullif(" + duck.Ident("f_"+name) + ", '')"
+}
+
+func plainText(f *rules.Field) bool {
+	return f != nil && f.Type == rules.Text && len(f.Normalise) == 0 && len(f.Placeholders) == 0
+}
+
+// Stored lists the columns that the staged files have.
+func (l *Layout) Stored() []Column {
+	var out []Column
+	for _, c := range l.Columns {
+		if l.Derived(c.Name) == "" {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Relation renders staged files as a table expression with every column of the
+// layout; there must be one at least.
+func (l *Layout) Relation(staged ...string) string {
+	var derived strings.Builder
+	for _, c := range l.Columns {
+		if d := l.Derived(c.Name); d != "" {
+			derived.WriteString(", " + d + " AS " + duck.Ident(c.Name))
+		}
+	}
+	return "(SELECT *" + derived.String() + " FROM " + parquetRows(staged) + ")"
 }
 
 // HasPages tells whether a source of the side declares pages (column pg).

@@ -132,7 +132,7 @@ func (l *loader) checkSources(ctx context.Context) error {
 func (l *loader) checkDistinct(ctx context.Context, paths, names []string, stated int64) error {
 	column, field := l.distinctKey()
 	var n int64
-	q := distinctSQL.Render(duck.Slots{"key": duck.Ident(column), "rows": parquetRows(paths)})
+	q := distinctSQL.Render(duck.Slots{"key": duck.Ident(column), "rows": l.layout.Relation(paths...)})
 	if err := l.db.Scan(ctx, q, &n); err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (l *loader) checkPages(ctx context.Context) error {
 		}
 		column, field := l.distinctKey()
 		var n int64
-		q := overlapSQL.Render(duck.Slots{"key": duck.Ident(column), "rows": parquetRows(paths)})
+		q := overlapSQL.Render(duck.Slots{"key": duck.Ident(column), "rows": l.layout.Relation(paths...)})
 		if err := l.db.Scan(ctx, q, &n); err != nil {
 			return err
 		}

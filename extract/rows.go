@@ -51,7 +51,7 @@ func readFileRows(ctx context.Context, db *duck.DB, l *Layout, f *File) ([]Row, 
 	for i, c := range l.Columns {
 		exprs[i] = scanExpr(c)
 	}
-	q := rowsSQL.Render(duck.Slots{"columns": strings.Join(exprs, ", "), "file": duck.Literal(f.Staged)})
+	q := rowsSQL.Render(duck.Slots{"columns": strings.Join(exprs, ", "), "rows": l.Relation(f.Staged)})
 	rows, err := db.Query(ctx, q)
 	if err != nil {
 		return nil, err

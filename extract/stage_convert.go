@@ -32,8 +32,9 @@ func (p *stagePlan) sourceFields() []rules.Field {
 }
 
 func arrowSchema(l *Layout) *arrow.Schema {
-	fields := make([]arrow.Field, len(l.Columns))
-	for i, c := range l.Columns {
+	stored := l.Stored()
+	fields := make([]arrow.Field, len(stored))
+	for i, c := range stored {
 		fields[i] = arrow.Field{Name: c.Name, Type: arrowType(c.Type), Nullable: true}
 	}
 	return arrow.NewSchema(fields, nil)
@@ -260,15 +261,21 @@ func (c *converter) bindColumns() {
 	if l.HasStatus() {
 		o.st = text()
 	}
-	for _, k := range c.keys {
-		kc := keyColumns{k: text()}
+	for i, k := range c.keys {
+		var kc keyColumns
+		if l.Derived(fmt.Sprintf("k%d", i)) == "" {
+			kc.k = text()
+		}
 		if k.identity {
 			kc.h, kc.g = hash(), hash()
 		}
 		o.keys = append(o.keys, kc)
 	}
 	if c.recordID != nil {
-		o.kx = keyColumns{k: text(), h: hash()}
+		if l.Derived("kx") == "" {
+			o.kx.k = text()
+		}
+		o.kx.h = hash()
 	}
 	for _, m := range c.compared {
 		var b *array.StringBuilder
@@ -463,21 +470,31 @@ func (c *converter) appendTyped(o *array.StringBuilder, v *value, gone bool) {
 	}
 }
 
+// text appends the canonical key, where the staged file stores it.
+func (k *keyColumns) text(t []byte, ok bool) {
+	switch {
+	case k.k == nil:
+	case ok:
+		k.k.BinaryBuilder.Append(t)
+	default:
+		k.k.AppendNull()
+	}
+}
+
 // appendKeys appends k<i>, h<i>, g<i>, kx and hx.
 func (c *converter) appendKeys(record int64) {
 	var same uint64
 	for i, k := range c.keys {
 		o := &c.out.keys[i]
 		t, ok := k.text(c.scratch[:0], c.vals)
+		o.text(t, ok)
 		if !ok {
-			o.k.AppendNull()
 			if k.identity {
 				o.h.AppendNull()
 				o.g.AppendNull()
 			}
 			continue
 		}
-		o.k.BinaryBuilder.Append(t)
 		c.tally.key(i, t, record)
 		if k.identity {
 			h, g := fingerprint(t)
@@ -493,12 +510,11 @@ func (c *converter) appendKeys(record int64) {
 	}
 	o := &c.out.kx
 	t, ok := c.recordID.text(c.scratch[:0], c.vals)
+	o.text(t, ok)
 	if !ok {
-		o.k.AppendNull()
 		o.h.AppendNull()
 		return
 	}
-	o.k.BinaryBuilder.Append(t)
 	if c.samePass < 0 {
 		same, _ = fingerprint(t)
 	}

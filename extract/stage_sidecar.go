@@ -87,7 +87,7 @@ func planDigest(p *stagePlan, name string) string {
 		Pages       *rules.Pages
 		Controls    *rules.Controls
 	}{
-		stageSemantics, l.Side, l.Columns, named(p.sourceFields()), named(l.spec.Fields), l.spec.TransportColumns,
+		stageSemantics, l.Side, l.Stored(), named(p.sourceFields()), named(l.spec.Fields), l.spec.TransportColumns,
 		l.job.Match, l.job.Compare, p.src.Format, compressionOf(p.src.Compression, name), p.src.CSV, p.src.JSON,
 		p.src.Pages, p.src.Controls,
 	})

@@ -312,7 +312,7 @@ func TestBatches(t *testing.T) {
 	}
 	var rows, wrong int64
 	var sum string
-	q := "SELECT count(DISTINCT rec), count(*) FILTER (WHERE k0 <> 'op' || (rec - 1)), CAST(sum(f_amount) AS VARCHAR) FROM read_parquet('" + rel.Files[0].Staged + "')"
+	q := "SELECT count(DISTINCT rec), count(*) FILTER (WHERE k0 <> 'op' || (rec - 1)), CAST(sum(f_amount) AS VARCHAR) FROM " + rel.Layout.Relation(rel.Files[0].Staged)
 	if err := w.db.Scan(t.Context(), q, &rows, &wrong, &sum); err != nil {
 		t.Fatal(err)
 	}
@@ -440,7 +440,7 @@ func TestParquetPages(t *testing.T) {
 		}
 	}
 	var types string
-	q := "SELECT string_agg(type || ' ' || coalesce(converted_type, ''), ', ') FROM parquet_schema('" + rel.Files[0].Staged + "') WHERE name IN ('rec', 'h0', 'f_d', 'f_w', 'f_f', 'f_b', 'k0')"
+	q := "SELECT string_agg(type || ' ' || coalesce(converted_type, ''), ', ') FROM parquet_schema('" + rel.Files[0].Staged + "') WHERE name IN ('rec', 'h0', 'f_d', 'f_w', 'f_f', 'f_b', 'f_operation_id')"
 	if err := w.db.Scan(t.Context(), q, &types); err != nil {
 		t.Fatal(err)
 	}

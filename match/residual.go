@@ -42,8 +42,8 @@ func (c *cascade) viewSQL(n names) string {
 			fmt.Fprintf(&records, ", %s%s AS %s", within, k, recordColumn(k))
 		}
 		parts = append(parts, fmt.Sprintf(
-			"SELECT CAST(%d AS INTEGER) AS file_no, CAST(%d AS BIGINT) + rec AS rid, *%s FROM read_parquet(%s)",
-			f.No, int64(f.No)<<40, records.String(), duck.Literal(f.Staged)))
+			"SELECT CAST(%d AS INTEGER) AS file_no, CAST(%d AS BIGINT) + rec AS rid, *%s FROM %s",
+			f.No, int64(f.No)<<40, records.String(), r.Layout.Relation(f.Staged)))
 	}
 	if len(parts) == 0 {
 		cols := []string{"CAST(NULL AS INTEGER) AS file_no", "CAST(NULL AS BIGINT) AS rid"}

@@ -1,6 +1,7 @@
 -- V30 key_shared: idempotency keys of absent operations that another operation
--- carries too; a copy of the same operation does not count.
+-- carries too; a copy, or an attempt that another record supersedes, is none.
 CREATE OR REPLACE TABLE shared_keys AS
-SELECT f_idempotency_key AS k FROM operations
-WHERE f_idempotency_key IN (SELECT o.f_idempotency_key FROM res_o o JOIN verdicts_o v ON v.rid = o.rid WHERE v.class = 'absent')
-GROUP BY 1 HAVING count(DISTINCT (w1, w2)) > 1
+SELECT s./*$key*/ AS k FROM /*$among*/ s LEFT JOIN verdicts_o d ON d.rid = s.rid
+WHERE s./*$key*/ IN (SELECT o./*$key*/ FROM res_o o JOIN verdicts_o v ON v.rid = o.rid WHERE v.class = 'absent')
+  AND (d.rid IS NULL OR d.reason NOT IN ('identical_copy', 'superseded_attempt'))
+GROUP BY 1 HAVING count(*) > 1

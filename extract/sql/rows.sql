@@ -1,2 +1,2 @@
 -- All rows of one staged file with the declared columns, as the oracle reads them.
-SELECT /*$columns*/ FROM read_parquet(/*$file*/) ORDER BY rec
+SELECT /*$columns*/ FROM /*$rows*/ ORDER BY rec
