@@ -53,3 +53,15 @@ func TestContentDigest(t *testing.T) {
 		t.Error("other content: the digest stays")
 	}
 }
+
+// A set has the verdict of its first row, never a class of one row with the
+// reason of another.
+func TestSetsHaveOneVerdict(t *testing.T) {
+	w := newWorld(t)
+	r := &w.rows[rules.Results][8]
+	r.class, r.reason = "duplicate", "conflicting_copies"
+	s := w.load().build()
+	if got := s.Unresolved.Items[0]; got.Class != "ambiguous" || got.Reason != "several_candidates" || got.Operations != 1 || got.Results != 1 || got.FirstSide != "operations" || got.First.Record != 8 {
+		t.Errorf("got %+v", got)
+	}
+}
