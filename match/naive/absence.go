@@ -4,7 +4,14 @@ package naive
 
 // withoutEffect judges an operation that has no effect, by V24 to V28. failed
 // says that attempts of it finally failed.
+//
+// Reading: a key of it that leads elsewhere decides first, as V12 does for a free
+// operation, though this one is linked with failed attempts.
 func (w *world) withoutEffect(o *row, failed bool) *Verdict {
+	trace := w.trace(o)
+	if trace == keysDisagree {
+		return o.decide('D', AmbiguousC, keysDisagree)
+	}
 	if _, lease, ok := w.span(o, "lease_until"); ok && lease > w.asOf() {
 		return o.decide('G', NotDue, inProgress)
 	}
@@ -25,8 +32,8 @@ func (w *world) withoutEffect(o *row, failed bool) *Verdict {
 			return o.decide('G', AmbiguousC, unattributedResult)
 		}
 	}
-	if reason := w.trace(o); reason != "" {
-		return o.decide('G', AmbiguousC, reason)
+	if trace != "" {
+		return o.decide('G', AmbiguousC, trace)
 	}
 	if failed {
 		return o.decide('G', Absent, failedAtProvider)
@@ -38,8 +45,8 @@ func (w *world) withoutEffect(o *row, failed bool) *Verdict {
 // operation stands against its absence, "" where there is none. The operation's
 // own failed attempts do not.
 //
-// Reading: a row that only a scope rule set aside leaves the outcome unknown; any
-// other is a key that leads elsewhere.
+// Reading: a row that a scope rule set aside leaves the outcome unknown; any other
+// is a key that leads elsewhere.
 func (w *world) trace(o *row) string {
 	reason := ""
 	for _, r := range w.bearers(o) {

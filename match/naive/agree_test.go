@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"maps"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +18,7 @@ import (
 	"github.com/recon-batch/recon-batch/rules"
 )
 
-// maxShown is the number of disagreements after which a run compares no more.
+// maxShown is the number of disagreements after which a shard compares no more.
 const maxShown = 10
 
 // TestEngineAgreesWithOracle runs the oracle and the DuckDB engine on the worlds of
@@ -27,25 +29,52 @@ const maxShown = 10
 // It proves as well that these worlds show every class and reason on each side
 // where it occurs, every proposal and refusal, and every ordered pair of passes.
 //
-// RECON_SEED=n looks at one world, RECON_NIGHTLY=n at n of them.
+// RECON_SEED=n looks at one world, RECON_NIGHTLY=n at n of them, -short at a few.
 func TestEngineAgreesWithOracle(t *testing.T) {
-	s := newScratch(t)
 	first, count := seeds(t)
-	seen := map[string]int{}
+	shards := uint64(min(runtime.GOMAXPROCS(0), int(min(count, 4))))
+	seen := make([]map[string]int, shards)
+	t.Run("worlds", func(t *testing.T) { // returns when all shards are done
+		for i := range shards {
+			seen[i] = map[string]int{}
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				t.Parallel()
+				agree(t, first+i, first+count, shards, seen[i])
+			})
+		}
+	})
+	if count < normalSeeds {
+		return
+	}
+	all := map[string]int{}
+	for _, m := range seen {
+		for name, n := range m {
+			all[name] += n
+		}
+	}
+	for _, m := range missing(all) {
+		t.Errorf("never reached: %s", m)
+	}
+}
+
+// agree compares the two on every step-th world from first on, and notes what the
+// oracle said.
+func agree(t *testing.T, first, end, step uint64, seen map[string]int) {
+	s := newScratch(t)
 	bad := 0
-	for seed := first; seed < first+count; seed++ {
+	for seed := first; seed < end; seed += step {
 		l := s.load(t, seed)
 		want, err := naive.Run(l.input)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		reached(seen, l, want)
-		if bad == maxShown {
-			continue // enough to look at; what the worlds reach is still counted
-		}
 		ways := []match.Way{match.Fingerprints, match.Residual}
-		if count > 1 {
-			ways = ways[seed%2:][:1]
+		if end-first > 1 {
+			ways = ways[seed/step%2:][:1]
+		}
+		if bad >= maxShown {
+			ways = nil // enough to look at; what the worlds reach is still counted
 		}
 		for _, way := range ways {
 			got, err := s.engine(t, l, way)
@@ -57,12 +86,9 @@ func TestEngineAgreesWithOracle(t *testing.T) {
 				t.Errorf("seed %d, way %d (RECON_SEED=%d shows this world alone):\n%s\n%s", seed, way, seed, diff, l.text())
 			}
 		}
-	}
-	if count < normalSeeds {
-		return
-	}
-	for _, m := range missing(seen) {
-		t.Errorf("never reached: %s", m)
+		if err := os.RemoveAll(l.dir); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

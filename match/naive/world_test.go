@@ -36,6 +36,9 @@ func seeds(t testing.TB) (first, count uint64) {
 	if n, ok := number("RECON_NIGHTLY"); ok {
 		return 0, n
 	}
+	if testing.Short() {
+		return 0, normalSeeds / 20
+	}
 	return 0, normalSeeds
 }
 
@@ -60,6 +63,7 @@ func newScratch(t testing.TB) *scratch {
 // loaded is a world as both engines take it.
 type loaded struct {
 	world     generate.World
+	dir       string // its files, staged ones too
 	job       *rules.Bound
 	relations [2]*extract.Relation // operations, results
 	input     naive.Input
@@ -73,7 +77,7 @@ func (s *scratch) load(t testing.TB, seed uint64) loaded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	l.dir = dir
 	path, err := l.world.Write(dir)
 	if err != nil {
 		t.Fatal(err)
