@@ -21,7 +21,7 @@ const (
 // tokenDigits is how many hexadecimal digits of the HMAC a token keeps: 128 bits.
 const tokenDigits = 32
 
-// Redactor renders the SQL that hides declared personal fields before a value
+// redactor renders the SQL that hides declared personal fields before a value
 // leaves the engine.
 type redactor struct{ fields map[string]string }
 
@@ -61,9 +61,6 @@ func (r *redactor) dropped(field string) bool { return r.fields[field] == redact
 
 // redacted tells whether the field is hidden in any way.
 func (r *redactor) redacted(field string) bool { return r.fields[field] != "" }
-
-// any tells whether the job hides something.
-func (r *redactor) any() bool { return len(r.fields) > 0 }
 
 // expr wraps a VARCHAR expression that gives the value of a product field. Null
 // stays null.
