@@ -37,7 +37,11 @@ demo: build
 	@mkdir -p $(DEMO_DIR)
 	@cp examples/demo/job.yaml $(DEMO_DIR)/job.yaml
 	@bin/recon-fixtures world -operations $(DEMO_OPERATIONS) -date $(DEMO_DATE) $(DEMO_DIR)
-	@bin/recon-batch run --business-date $(DEMO_DATE) --out $(DEMO_DIR)/out $(DEMO_DIR)/job.yaml
+	@bin/recon-batch run --business-date $(DEMO_DATE) $(DEMO_DIR)/job.yaml
+	@echo
+	@echo "why an operation is to be sent again:"
+	@echo "  bin/recon-batch explain --business-date $(DEMO_DATE) $(DEMO_DIR)/job.yaml $$(sed -n '1s/.*"operation_id":"\([^"]*\)".*/\1/p' \
+		$(DEMO_DIR)/out/card-charges/$(DEMO_DATE)/current/queues/requeue.ndjson)"
 
 bench: build
 	@bench/run.sh
