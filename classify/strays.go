@@ -42,7 +42,7 @@ func (c *classifier) strays() error {
 	}
 	err = c.exec("unserved", duck.Slots{
 		"type": c.o.Raw("type", "VARCHAR"), "entity": c.o.Raw("entity", "VARCHAR"), "currency": c.o.Raw("currency", "VARCHAR"),
-		"created": c.o.Raw("created_at", "BIGINT"), "extra": columns(c.o)})
+		"created": c.o.Raw("created_at", "BIGINT"), "created_late": c.o.Late("created_at"), "extra": columns(c.o)})
 	if err != nil {
 		return err
 	}
@@ -143,8 +143,8 @@ func (c *classifier) suspectBranch(n, po, ps int) string {
 	skew := c.job.ClockSkew.Microseconds()
 	if w := c.job.Unattributed.Within; w > 0 {
 		return fmt.Sprintf(`SELECT DISTINCT o.rid FROM unserved o JOIN strays s ON %s
-WHERE %s AND %s AND (o.created IS NULL OR s.latest IS NULL OR (s.latest >= o.created - %d AND s.booked <= o.created + %d))`,
-			on, whereO, whereS, skew, w.Microseconds())
+WHERE %s AND %s AND (o.created IS NULL OR s.latest IS NULL OR (s.latest >= o.created - %d AND s.booked <= o.created_late + %d))`,
+			on, whereO, whereS, skew, w.Microseconds()+skew)
 	}
 	group := ""
 	if len(shared) > 0 {
@@ -166,8 +166,8 @@ func (c *classifier) countBranch(n, po, ps int) string {
 	skew := c.job.ClockSkew.Microseconds()
 	if w := c.job.Unattributed.Within; w > 0 {
 		return fmt.Sprintf(`SELECT s.rid, count(*) AS n FROM unserved o JOIN strays s ON %s
-WHERE %s AND %s AND (o.created IS NULL OR s.latest IS NULL OR (s.latest >= o.created - %d AND s.booked <= o.created + %d)) GROUP BY s.rid`,
-			on, whereO, whereS, skew, w.Microseconds())
+WHERE %s AND %s AND (o.created IS NULL OR s.latest IS NULL OR (s.latest >= o.created - %d AND s.booked <= o.created_late + %d)) GROUP BY s.rid`,
+			on, whereO, whereS, skew, w.Microseconds()+skew)
 	}
 	o, s, part := "", "", ""
 	for _, col := range shared {
