@@ -199,6 +199,9 @@ func TestV11SeveralOperationsUnderOneKey(t *testing.T) {
 }
 
 func TestV12Settled(t *testing.T) {
+	latestOperation := func(j *rules.Job) {
+		j.Operations.Survivor = &rules.Survivor{By: "operation_id", Latest: "version"}
+	}
 	const ops, res = "operation_id,idempotency_key,amount\n", "remote_id,operation_id,idempotency_key,amount,status\n"
 	runCases(t, []ruleCase{
 		{"(a) the other key leads to another operation", nil, nil, ops + "a,k,1\nb,l,1\n", res + "x,a,l,1,settled\n",
@@ -223,6 +226,18 @@ func TestV12Settled(t *testing.T) {
 			"o1 correct/equal 1\no2 ambiguous/keys_disagree\nr1 correct/equal 1"},
 		{"(d) a key that repeats among settled pairs", nil, nil, ops + "a,k,1\nb,k,2\n", res + "x,a,k,1,settled\ny,b,k,2,settled\n",
 			"o1 correct/equal 1\no2 correct/equal 2\nr1 correct/equal 1\nr2 correct/equal 2"},
+		{"(a) a key of a superseded record leads nowhere else", latestOperation, nil, "operation_id,idempotency_key,amount,version\na,q,1,1\na,k,1,2\n",
+			"remote_id,operation_id,idempotency_key,amount,version,status\nx,a,q,1,2,settled\n",
+			"o1 duplicate/superseded_attempt\no2 divergent/field_differs 1 idempotency_key\nr1 divergent/field_differs 2 idempotency_key"},
+		{"(b) a superseded record is no other operation", latestOperation, nil, "operation_id,idempotency_key,amount,version\na,k,1,1\na,k,1,2\n",
+			"remote_id,operation_id,idempotency_key,amount,version,status\nx,a,,1,2,settled\ny,,k,1,2,settled\n",
+			"o1 duplicate/superseded_attempt\no2 divergent/duplicate_effect 1;2\nr1 duplicate/surplus_effect 2\nr2 duplicate/surplus_effect 2"},
+		{"(b) a key that only a superseded record carries", latestOperation, nil, "operation_id,idempotency_key,amount,version\na,q,1,1\na,k,1,2\n",
+			"remote_id,operation_id,idempotency_key,amount,version,status\nx,a,k,1,2,settled\ny,,q,1,2,settled\n",
+			"o1 duplicate/superseded_attempt\no2 correct/equal 1\nr1 correct/equal 2\nr2 ambiguous/keys_disagree"},
+		{"a key that only a superseded result carries", func(j *rules.Job) { j.Results.Survivor = &rules.Survivor{By: "remote_id", Latest: "version"} }, nil,
+			"operation_id,amount,version\na,1,2\nb,1,1\n", "remote_id,operation_id,amount,version,status\nx,b,1,1,settled\nx,a,1,2,settled\n",
+			"o1 correct/equal 2\no2 ambiguous/keys_disagree\nr1 duplicate/superseded_attempt\nr2 correct/equal 1"},
 		{"a key that only a set-aside result carries", nil, nil, ops + "a,k,1\nb,l,1\nb,l,2\n", res + "x,b,k,1,settled\n",
 			"o1 ambiguous/keys_disagree\no2 duplicate/conflicting_copies\no3 duplicate/conflicting_copies\nr1 ambiguous/counterpart_not_unique"},
 	})
@@ -458,6 +473,7 @@ func TestV27Unattributed(t *testing.T) {
 		{"no identity pass in the job", func(j *rules.Job) { j.Match = j.Match[2:] }, nil, op, rhead + ",charge,E,EUR,2,10T09:00,settled\n", not},
 		{"narrowed by amount", func(j *rules.Job) { j.Unattributed.Contradicts = []string{"amount"} }, nil, op, rhead + ",charge,E,EUR,2,10T09:00,settled\n", not},
 		{"narrowed by time", func(j *rules.Job) { j.Unattributed.Within = time.Hour }, nil, op, rhead + ",charge,E,EUR,2,10T09:06,settled\n", not},
+		{"narrowed by time, less the skew", func(j *rules.Job) { j.Unattributed.Within = time.Hour }, nil, op, rhead + ",charge,E,EUR,2,10T09:05,settled\n", could},
 		{"an operation that is not due", nil, nil, head + "a,charge,E,EUR,1,10T23:00\n", rhead + ",charge,E,EUR,2,10T23:30,settled\n",
 			"o1 not_due/within_window\nr1 ambiguous/unattributed_result"},
 		{"operations with an effect do not count", nil, nil, op + "b,charge,E,EUR,1,10T08:00\n", rhead + "a,charge,E,EUR,1,10T08:00,settled\n,charge,E,EUR,2,10T09:00,settled\n",

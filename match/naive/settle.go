@@ -154,9 +154,8 @@ func (w *world) pointsTo(r *row, i int) (known bool, at *row) {
 // on a linked result is never absent.
 //
 // Reading: the same holds where the key occurs only on results that were set
-// aside as ambiguous or as duplicates. Results excluded by a scope rule are
-// judged by V28, and an identical copy says no more than the record that stands
-// for it.
+// aside as ambiguous or as duplicates. Results excluded by a scope rule, and what
+// they stand for, are judged by V28.
 func (w *world) freeOperations() {
 	for _, o := range w.o {
 		if !o.free() {
@@ -165,7 +164,7 @@ func (w *world) freeOperations() {
 		var set []*row
 		hit, excluded, superseded := false, false, false
 		for _, r := range w.r {
-			if !w.carries(r, o) || r.is(Duplicate, identicalCopy) {
+			if !w.carries(r, o) {
 				continue
 			}
 			switch {
