@@ -128,6 +128,13 @@ func (c *classifier) nextAttempt() string {
 
 func (c *classifier) requeueFacts() error {
 	o := c.o
+	var absent int64
+	if err := c.db.Scan(c.ctx, "SELECT count(*) FROM verdicts_o WHERE class = 'absent'", &absent); err != nil {
+		return err
+	}
+	if absent == 0 {
+		return c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE requeue_facts (rid BIGINT, next_us BIGINT, expiry_us BIGINT, failed INTEGER)")
+	}
 	firstUse := o.Raw("created_at", "BIGINT")
 	if o.Has("first_attempt_at") {
 		firstUse = "coalesce(" + o.Raw("first_attempt_at", "BIGINT") + ", " + firstUse + ")"
@@ -324,6 +331,13 @@ func sortedTypes(job *rules.Job) []string {
 
 // surplusFacts is V31 for surplus effects.
 func (c *classifier) surplusFacts() error {
+	var surplus int64
+	if err := c.db.Scan(c.ctx, "SELECT count(*) FROM linked WHERE r_verdict = 'duplicate/surplus_effect'", &surplus); err != nil {
+		return err
+	}
+	if surplus == 0 {
+		return c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE surplus_facts (o_rid BIGINT, r_rid BIGINT, kept BIGINT, keep_remote_id VARCHAR, failed INTEGER)")
+	}
 	// The effect that stays must alone be what was asked for: amount, currency and
 	// version. A job that compares no amount cannot say so.
 	satisfies, amount := []string{}, false

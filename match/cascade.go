@@ -41,6 +41,12 @@ func (c *cascade) recordKeys(n names) []string {
 // records is section B: copies, and several records of one record id.
 func (c *cascade) records() error {
 	for _, n := range both {
+		if n, err := c.repeats(n); err != nil || n == 0 {
+			if err != nil {
+				return err
+			}
+			continue // no identity occurs twice: no copies, no conflicts
+		}
 		keys := c.recordKeys(n)
 		var ids []string
 		for _, i := range c.identity() {
@@ -69,6 +75,11 @@ func (c *cascade) records() error {
 	// Only now: a row that is a duplicate itself stays one.
 	for _, n := range both {
 		o := other(n)
+		if conflicts, err := c.count(n.marks + " WHERE reason = 'conflicting_copies'"); err != nil {
+			return err
+		} else if conflicts == 0 {
+			continue
+		}
 		for _, record := range c.recordKeys(n) {
 			for _, i := range c.identity() {
 				s := duck.Slots{"table": "found", "bit": n.bit, "other": o.residual, "k": key(i), "record": recordColumn(record),
@@ -207,7 +218,15 @@ func (c *cascade) settle(id []int) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"relink", "disagree_r", "disagree_o", "disagree_edges"} {
+	unsettled, err := c.count("judged WHERE NOT settled")
+	if err != nil {
+		return err
+	}
+	steps := []string{"relink"}
+	if unsettled > 0 {
+		steps = append(steps, "disagree_r", "disagree_o", "disagree_edges")
+	}
+	for _, name := range steps {
 		if err := c.exec(name, nil); err != nil {
 			return err
 		}
@@ -270,6 +289,10 @@ func (c *cascade) claimedElsewhere(id []int) error {
 	if err := c.exec("claimed_elsewhere", duck.Slots{"carried": strings.Join(carried, " OR ")}); err != nil {
 		return err
 	}
+	disagree, err := c.count("(SELECT reason FROM marks_o UNION ALL SELECT reason FROM marks_r) WHERE reason = 'keys_disagree'")
+	if err != nil || disagree == 0 {
+		return err
+	}
 	for _, i := range id {
 		if err := c.exec("claimed_edges", duck.Slots{"pass": fmt.Sprint(i), "k": key(i)}); err != nil {
 			return err
@@ -305,6 +328,9 @@ func (c *cascade) businessPass(i int) error {
 	}
 	if err := c.exec("key_groups", duck.Slots{"k": k}); err != nil {
 		return err
+	}
+	if groups, err := c.count("key_groups"); err != nil || groups == 0 {
+		return err // no key on both sides
 	}
 	if err := c.exec("candidates", duck.Slots{"k": k, "within": within, "later": differ}); err != nil {
 		return err

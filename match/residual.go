@@ -2,6 +2,7 @@ package match
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 
 	"github.com/recon-batch/recon-batch/internal/duck"
@@ -277,4 +278,18 @@ func (c *cascade) count(table string) (int64, error) {
 	var n int64
 	err := c.db.Scan(c.ctx, "SELECT count(*) FROM "+table, &n)
 	return n, err
+}
+
+// repeats counts the identities, keys and record ids, that more than one row of the
+// side carries.
+func (c *cascade) repeats(n names) (int64, error) {
+	var files []string
+	for _, p := range c.relation(n.side).Repeated {
+		files = append(files, duck.Literal(p))
+	}
+	if len(files) == 0 {
+		return 0, nil
+	}
+	sort.Strings(files)
+	return c.count("read_parquet([" + strings.Join(files, ", ") + "])")
 }
