@@ -176,7 +176,8 @@ func (w *world) retryable(o *row, p rules.TypePolicy) bool {
 }
 
 // overtaken tells whether the operations hold a newer version of the same entity
-// and type. Versions without an order overtake nothing.
+// and type. Versions without an order overtake nothing; an operation without a
+// version is overtaken by any other that has one.
 func (w *world) overtaken(o *row) bool {
 	entity := o.field("entity")
 	if entity == nil {
@@ -194,16 +195,19 @@ func (w *world) overtaken(o *row) bool {
 func (w *world) newer(x, o *row) bool {
 	for i, c := range w.job.Compare {
 		if c.As == rules.AsVersion && c.Operations == "version" {
-			cmp, ordered := compare.Order(w.value(o, i), w.value(x, i), c)
-			return ordered && cmp > 0
+			v, than := w.value(x, i), w.value(o, i)
+			cmp, ordered := compare.Order(than, v, c)
+			return ordered && cmp > 0 || than == nil && v != nil && c.Scheme != rules.VersionOpaque
 		}
 	}
 	v, than := x.field("version"), o.field("version")
-	return isNumber(v) && isNumber(than) && order(v, than) > 0
+	return isNumber(v) && (than == nil || order(v, than) > 0)
 }
 
 // siblingEffect tells whether another operation of the same type that agrees in
 // all fields of `once_per` has an effect or is undecided. Null equals null.
+//
+// Reading: decided are only a proven absence and a documented rule.
 func (w *world) siblingEffect(o *row, p rules.TypePolicy) bool {
 	if len(p.OncePer) == 0 {
 		return false
@@ -213,7 +217,7 @@ func (w *world) siblingEffect(o *row, p rules.TypePolicy) bool {
 			continue
 		}
 		effects, _ := w.split(x)
-		undecided := x.decided.Class == AmbiguousC || x.decided.Class == NotDue || x.is(Duplicate, conflictingCopies)
+		undecided := x.decided.Class != Absent && x.decided.Class != NotApplicable
 		if len(effects) > 0 || undecided {
 			return true
 		}
