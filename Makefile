@@ -30,7 +30,7 @@ build: tools-needed
 	go build -trimpath -o bin/recon-batch ./cmd/recon-batch
 
 test: tools-needed
-	@go test -json ./... | go run ./scripts/testsum
+	@go test -timeout 30m -json ./... | go run ./scripts/testsum
 
 demo: build
 	@go build -o bin/recon-fixtures ./cmd/recon-fixtures
