@@ -49,6 +49,7 @@ type classifier struct {
 	o, r     match.ColumnSet // the staged columns under the aliases o and r
 
 	scales map[int]int // decimals of comparisons without a declared scale
+	scale  int         // decimals of the amounts of both sides
 	out    Verdicts
 }
 
@@ -308,11 +309,7 @@ func (c *classifier) linked() error {
 	if err != nil {
 		return err
 	}
-	var id []string
-	for _, i := range c.identity() {
-		id = append(id, fmt.Sprintf("o.h%d", i))
-	}
-	return c.exec("link_ids", duck.Slots{"id": "coalesce(" + strings.Join(append(id, "o.w1"), ", ") + ")"})
+	return c.exec("link_ids", nil)
 }
 
 // open judges what no effect is linked to (section G).
@@ -373,18 +370,14 @@ func (c *classifier) rows() error {
 	return nil
 }
 
+// totals adds up both sides at one scale: a union of two scales would round.
 func (c *classifier) totals() error {
-	amount := func(s match.ColumnSet, side rules.Side) (string, error) {
-		f := c.job.Spec(side).Field("amount")
-		if f == nil || f.Type != rules.Decimal {
-			return "CAST(NULL AS DECIMAL(38,2))", nil
+	for _, rel := range []*extract.Relation{c.ops, c.res} {
+		n, err := c.amountScale(rel.Side)
+		if err != nil {
+			return err
 		}
-		if f.Scale >= 0 {
-			return s.Raw("amount", ""), nil
-		}
-		var decimals int64
-		err := c.db.Scan(c.ctx, fmt.Sprintf("SELECT coalesce(max(length(split_part(f_amount, '.', 2))), 0) FROM %s", side), &decimals)
-		return fmt.Sprintf("CAST(%s AS DECIMAL(38,%d))", s.Raw("amount", ""), decimals), err
+		c.scale = max(c.scale, n)
 	}
 	slots := duck.Slots{}
 	for _, x := range []struct {
@@ -392,14 +385,32 @@ func (c *classifier) totals() error {
 		rel    *extract.Relation
 	}{{"o", c.ops}, {"r", c.res}} {
 		s := match.Columns(c.job.Job, x.rel.Layout, "s")
-		a, err := amount(s, x.rel.Side)
-		if err != nil {
-			return err
+		amount := fmt.Sprintf("CAST(NULL AS DECIMAL(38,%d))", c.scale)
+		if c.hasAmount(x.rel.Side) {
+			amount = fmt.Sprintf("CAST(%s AS DECIMAL(38,%d))", s.Raw("amount", ""), c.scale)
 		}
-		slots["amount_"+x.suffix] = a
+		slots["amount_"+x.suffix] = amount
 		slots["currency_"+x.suffix] = "coalesce(" + s.Raw("currency", "VARCHAR") + ", '')"
 	}
 	return c.exec("totals", slots)
+}
+
+func (c *classifier) hasAmount(side rules.Side) bool {
+	f := c.job.Spec(side).Field("amount")
+	return f != nil && f.Type == rules.Decimal
+}
+
+// amountScale is the number of decimals that holds every amount of the side.
+func (c *classifier) amountScale(side rules.Side) (int, error) {
+	if !c.hasAmount(side) {
+		return 0, nil
+	}
+	if n := c.job.Spec(side).Field("amount").Scale; n >= 0 {
+		return n, nil
+	}
+	var n int
+	err := c.db.Scan(c.ctx, fmt.Sprintf("SELECT coalesce(max(length(split_part(f_amount, '.', 2))), 0) FROM %s", side), &n)
+	return n, err
 }
 
 // check is rule 1 of design.md §3 inside the engine: each residual row has one

@@ -193,8 +193,8 @@ func (c *classifier) requeueFacts() error {
 			return err
 		}
 	}
-	if same, ofType := c.oncePer(); same != "" {
-		if err := add("siblings", "o.rid NOT IN (SELECT rid FROM siblings)", "", SiblingEffect, duck.Slots{"same": same, "of_type": ofType}); err != nil {
+	if same := c.oncePer(); same != "" {
+		if err := add("siblings", "o.rid NOT IN (SELECT rid FROM siblings)", "", SiblingEffect, duck.Slots{"same": same}); err != nil {
 			return err
 		}
 	}
@@ -259,22 +259,53 @@ func (c *classifier) retryable() string {
 }
 
 // identityCarried is true where the operation has an identity key of a kind that
-// results carry at all.
+// results of an account which should know it carry at all.
 func (c *classifier) identityCarried() (string, error) {
+	accounts := map[int]string{}
+	for _, f := range c.res.Files {
+		for _, src := range c.job.Results.Sources {
+			if src.Name == f.Source {
+				accounts[f.No] = src.Coverage.Account
+			}
+		}
+	}
 	var or []string
 	for _, i := range c.identity() {
-		var some bool
-		if err := c.db.Scan(c.ctx, fmt.Sprintf("SELECT EXISTS (SELECT 1 FROM results WHERE h%d IS NOT NULL)", i), &some); err != nil {
+		carrying, err := c.filesWith(i)
+		if err != nil {
 			return "", err
 		}
-		if some {
-			or = append(or, fmt.Sprintf("o.k%d IS NOT NULL", i))
+		seen := map[string]bool{}
+		for _, no := range carrying {
+			if a := accounts[no]; !seen[a] {
+				seen[a] = true
+				or = append(or, fmt.Sprintf("(o.k%d IS NOT NULL AND %s)", i, match.Knows(c.o, c.res.Coverage, a)))
+			}
 		}
 	}
 	if len(or) == 0 {
 		return "false", nil
 	}
 	return strings.Join(or, " OR "), nil
+}
+
+// filesWith lists the files of the results in which some row carries the identity
+// key of a pass.
+func (c *classifier) filesWith(pass int) ([]int, error) {
+	rows, err := c.db.Query(c.ctx, fmt.Sprintf("SELECT DISTINCT file_no FROM results WHERE h%d IS NOT NULL ORDER BY 1", pass))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []int
+	for rows.Next() {
+		var no int
+		if err := rows.Scan(&no); err != nil {
+			return nil, err
+		}
+		out = append(out, no)
+	}
+	return out, rows.Err()
 }
 
 // freshExport is true where the operations export is not older than the policy
@@ -292,7 +323,7 @@ func (c *classifier) freshExport() string {
 
 // oncePer is the equality with a sibling, and for which types it is asked. Types
 // may name different fields; each is a branch.
-func (c *classifier) oncePer() (same, ofType string) {
+func (c *classifier) oncePer() string {
 	var branches []string
 	for _, name := range sortedTypes(c.job.Job) {
 		p := c.job.Types[name]
@@ -304,7 +335,7 @@ func (c *classifier) oncePer() (same, ofType string) {
 			and = append(and, c.o.Raw("type", "VARCHAR")+" = "+duck.Literal(name))
 		}
 		for _, f := range p.OncePer {
-			and = append(and, fmt.Sprintf("o.%[1]s = s.%[1]s", duck.Ident("f_"+f)))
+			and = append(and, fmt.Sprintf("o.%[1]s IS NOT DISTINCT FROM s.%[1]s", duck.Ident("f_"+f)))
 		}
 		if c.o.Has("type") {
 			and = append(and, "o.f_type IS NOT DISTINCT FROM s.f_type")
@@ -312,12 +343,9 @@ func (c *classifier) oncePer() (same, ofType string) {
 		branches = append(branches, "("+strings.Join(and, " AND ")+")")
 	}
 	if len(branches) == 0 {
-		return "", ""
+		return ""
 	}
-	if len(branches) == 1 {
-		return branches[0], "true"
-	}
-	return strings.Join(branches, " OR "), "true"
+	return "(" + strings.Join(branches, " OR ") + ")"
 }
 
 func sortedTypes(job *rules.Job) []string {
@@ -350,7 +378,16 @@ func (c *classifier) surplusFacts() error {
 	if !amount {
 		satisfies = []string{"false"}
 	}
+	partial := "false"
+	if c.hasAmount(rules.Operations) && c.hasAmount(rules.Results) {
+		partial = fmt.Sprintf("coalesce(abs(a.total) <= abs(CAST(%s AS DECIMAL(38,%d))), false)", c.o.Raw("amount", ""), c.scale)
+	}
+	total := "CAST(NULL AS DECIMAL(38,0))"
+	if c.hasAmount(rules.Results) {
+		total = fmt.Sprintf("CASE WHEN count(*) = count(r.f_amount) THEN sum(CAST(r.f_amount AS DECIMAL(38,%d))) END", c.scale)
+	}
 	return c.exec("surplus_facts", duck.Slots{
+		"partial": partial, "total": total,
 		"remote":    c.r.Raw("remote_id", "VARCHAR"),
 		"satisfies": "(" + strings.Join(satisfies, " AND ") + ")",
 		"undo": c.policy(func(p rules.TypePolicy) string {

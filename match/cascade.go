@@ -194,7 +194,7 @@ func (c *cascade) settle(id []int) error {
 	// Who carries which key, on each side.
 	for _, n := range both {
 		for _, i := range id {
-			if err := c.exec("carriers", duck.Slots{"table": carriers(n, i), "k": key(i), "residual": n.residual, "marks": n.marks, "also": ""}); err != nil {
+			if err := c.exec("carriers", duck.Slots{"table": carriers(n, i), "k": key(i), "residual": n.residual, "marks": n.marks}); err != nil {
 				return err
 			}
 		}
@@ -206,7 +206,7 @@ func (c *cascade) settle(id []int) error {
 		settled = append(settled, fmt.Sprintf("coalesce(o.%s = r.%s, true)", k, k))
 		differing = append(differing, fmt.Sprintf("CASE WHEN o.%s <> r.%s THEN %s END", k, k, duck.Literal(c.job.Match[i].Name)))
 		// The value of the result on another operation, or the other way round.
-		elsewhere = append(elsewhere, fmt.Sprintf("coalesce(o.%s <> r.%s, false) AND (co%d.k IS NOT NULL OR cr%d.k IS NOT NULL)", k, k, i, i))
+		elsewhere = append(elsewhere, fmt.Sprintf("coalesce(o.%s <> r.%s, false) AND (co%d.lo IS NOT NULL OR cr%d.lo IS NOT NULL)", k, k, i, i))
 		fmt.Fprintf(&joins, "\nLEFT JOIN %s co%d ON co%d.k = r.%s\nLEFT JOIN %s cr%d ON cr%d.k = o.%s",
 			carriers(left, i), i, i, k, carriers(right, i), i, i, k)
 	}
@@ -242,12 +242,13 @@ func carriers(n names, pass int) string { return fmt.Sprintf("carriers_%s%d", n.
 // pointing is V12 (b).
 func (c *cascade) pointing(id []int) error {
 	var cols, joins strings.Builder
-	var keys, known, lows, highs, first []string
+	var keys, known, standing, lows, highs, first []string
 	for _, i := range id {
 		k := key(i)
 		cols.WriteString(", " + k)
 		keys = append(keys, fmt.Sprintf("CASE WHEN r.%s IS NULL THEN 0 ELSE 1 END", k))
 		known = append(known, fmt.Sprintf("CASE WHEN c%d.k IS NULL THEN 0 ELSE 1 END", i))
+		standing = append(standing, fmt.Sprintf("CASE WHEN c%d.lo IS NULL THEN 0 ELSE 1 END", i))
 		lows = append(lows, fmt.Sprintf("c%d.lo", i))
 		highs = append(highs, fmt.Sprintf("c%d.hi", i))
 		first = append(first, fmt.Sprintf("WHEN c%d.k IS NOT NULL THEN %d", i, i))
@@ -257,7 +258,7 @@ func (c *cascade) pointing(id []int) error {
 		return err
 	}
 	err := c.exec("pointing", duck.Slots{
-		"keys": strings.Join(keys, " + "), "known": strings.Join(known, " + "),
+		"keys": strings.Join(keys, " + "), "known": strings.Join(known, " + "), "standing": strings.Join(standing, " + "),
 		"lows": strings.Join(lows, ", "), "highs": strings.Join(highs, ", "),
 		"first": "CASE " + strings.Join(first, " ") + " END", "joins": joins.String()})
 	if err != nil {
@@ -276,12 +277,10 @@ func (c *cascade) claimedElsewhere(id []int) error {
 	for _, i := range id {
 		k := key(i)
 		cols.WriteString(", " + k)
-		s := duck.Slots{"table": carriers(right, i), "k": k, "residual": right.residual, "marks": right.marks,
-			"also": " OR class = 'not_applicable'"}
-		if err := c.exec("carriers", s); err != nil {
+		if err := c.exec("claimants", duck.Slots{"table": fmt.Sprintf("claimants_%d", i), "k": k}); err != nil {
 			return err
 		}
-		carried = append(carried, fmt.Sprintf("o.%s IN (SELECT k FROM %s)", k, carriers(right, i)))
+		carried = append(carried, fmt.Sprintf("o.%s IN (SELECT k FROM claimants_%d)", k, i))
 	}
 	if err := c.free(cols.String()); err != nil {
 		return err

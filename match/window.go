@@ -88,14 +88,13 @@ func Covered(job *rules.Bound, s ColumnSet, coverage []extract.Interval) string 
 	var all, any []string
 	skew := job.ClockSkew.Microseconds()
 	for _, name := range sortedKeys(accounts) {
-		knows, covers := "false", "false"
 		var ks, cs []string
 		for _, iv := range accounts[name] {
-			ks = append(ks, shouldKnow(s, iv))
+			ks = append(ks, shouldKnow(s, iv, true))
 			if !provesAbsence(iv) && iv.Proves != rules.SettledOnly {
 				continue
 			}
-			guard := shouldKnow(s, iv)
+			guard := shouldKnow(s, iv, false)
 			if iv.Proves == rules.SettledOnly {
 				guard = and(guard, settlementIsEffect(job.Job, s))
 			}
@@ -108,7 +107,7 @@ func Covered(job *rules.Bound, s ColumnSet, coverage []extract.Interval) string 
 					s.Raw("created_at", "BIGINT"), skew, seg.from, Due(job.Job, s), skew+seg.lag, seg.until)))
 			}
 		}
-		knows, covers = or(ks), or(cs)
+		knows, covers := or(ks), or(cs)
 		all = append(all, or([]string{not(knows), covers}))
 		any = append(any, knows)
 	}
@@ -128,20 +127,31 @@ func settlementIsEffect(job *rules.Job, s ColumnSet) string {
 	return PolicyCase(job, s, func(p rules.TypePolicy) string { return fmt.Sprint(p.EffectIs == "settlement") }, "false")
 }
 
-// shouldKnow is a boolean over the operation: the account's `types` and `knows`
-// hold for it.
-func shouldKnow(s ColumnSet, iv extract.Interval) string {
+// Knows is a boolean over the operation: some source of the account should know it.
+func Knows(s ColumnSet, coverage []extract.Interval, account string) string {
+	var ks []string
+	for _, iv := range coverage {
+		if iv.Account == account {
+			ks = append(ks, shouldKnow(s, iv, true))
+		}
+	}
+	return or(ks)
+}
+
+// shouldKnow is a boolean over the operation: the source's `types` and `knows` hold
+// for it. unknown is the answer where the operation lacks what they ask for: true
+// when the question is who must be heard, false when it is whose silence counts.
+func shouldKnow(s ColumnSet, iv extract.Interval, unknown bool) string {
 	cond := "true"
 	if len(iv.Types) > 0 && s.Has("type") {
 		lits := make([]string, len(iv.Types))
 		for i, t := range iv.Types {
 			lits[i] = duck.Literal(t)
 		}
-		// An operation without a type may be of any: the account should know it.
-		cond = fmt.Sprintf("coalesce(%s IN (%s), true)", s.Raw("type", "VARCHAR"), strings.Join(lits, ", "))
+		cond = fmt.Sprintf("coalesce(%s IN (%s), %t)", s.Raw("type", "VARCHAR"), strings.Join(lits, ", "), unknown)
 	}
 	if iv.Knows != nil {
-		cond = and(cond, "coalesce("+iv.Knows.SQL(s.Field)+", true)")
+		cond = and(cond, fmt.Sprintf("coalesce(%s, %t)", iv.Knows.SQL(s.Field), unknown))
 	}
 	return cond
 }

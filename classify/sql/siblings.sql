@@ -1,8 +1,10 @@
 -- V30 sibling_effect: operations for the same thing (once_per) that have an effect,
--- or may have one.
+-- whatever their verdict says of it, or are undecided. Null equals null here: what
+-- is unknown blocks.
 CREATE OR REPLACE TABLE siblings AS
 SELECT DISTINCT o.rid
 FROM res_o o JOIN verdicts_o v ON v.rid = o.rid AND v.class = 'absent'
 JOIN operations s ON /*$same*/ AND s.rid <> o.rid
 LEFT JOIN verdicts_o w ON w.rid = s.rid
-WHERE /*$of_type*/ AND (w.rid IS NULL OR w.class NOT IN ('absent', 'not_applicable', 'duplicate') OR w.reason = 'conflicting_copies')
+LEFT JOIN effects e ON e.o_rid = s.rid
+WHERE w.rid IS NULL OR e.effects > 0 OR w.class IN ('ambiguous', 'not_due') OR w.reason = 'conflicting_copies'

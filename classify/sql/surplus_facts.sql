@@ -2,7 +2,7 @@
 CREATE OR REPLACE TABLE surplus_facts AS
 SELECT p.o_rid, p.r_rid, e.kept, k.f_remote AS keep_remote_id,
   (CASE WHEN e.kept IS NULL THEN /*$no_good*/ ELSE 0 END) |
-  (CASE WHEN e.kept IS NOT NULL AND NOT k.satisfies THEN /*$differs*/ ELSE 0 END) |
+  (CASE WHEN e.kept IS NOT NULL AND (NOT k.satisfies OR o.partial) THEN /*$differs*/ ELSE 0 END) |
   (CASE WHEN p.st <> 'succeeded' OR (e.kept IS NOT NULL AND k.st <> 'succeeded') THEN /*$not_succeeded*/ ELSE 0 END) |
   (CASE WHEN NOT p.settled OR (e.kept IS NOT NULL AND NOT k.settled) THEN /*$not_settled*/ ELSE 0 END) |
   (CASE WHEN r.remote IS NULL THEN /*$no_remote*/ ELSE 0 END) |
@@ -11,7 +11,9 @@ FROM linked d
 JOIN pairs p ON p.o_rid = d.o_rid AND p.r_rid = d.r_rid
 JOIN effects e ON e.o_rid = p.o_rid
 JOIN (SELECT rid, /*$remote*/ AS remote FROM res_r r) r ON r.rid = p.r_rid
-JOIN (SELECT rid, /*$undo*/ AS undo FROM res_o o) o ON o.rid = p.o_rid
+JOIN (SELECT o.rid, /*$undo*/ AS undo, /*$partial*/ AS partial FROM res_o o JOIN (
+  -- Partial effects that add up to no more than the operation are never undone.
+  SELECT p.o_rid, /*$total*/ AS total FROM pairs p JOIN res_r r ON r.rid = p.r_rid WHERE p.st <> 'failed' GROUP BY p.o_rid) a ON a.o_rid = o.rid) o ON o.rid = p.o_rid
 LEFT JOIN (SELECT p.r_rid, p.st, p.settled, /*$satisfies*/ AS satisfies, /*$remote*/ AS f_remote
            FROM pairs p JOIN res_r r ON r.rid = p.r_rid) k ON k.r_rid = e.kept
 WHERE d.r_verdict = 'duplicate/surplus_effect'

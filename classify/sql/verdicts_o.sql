@@ -12,7 +12,7 @@ FROM (
   UNION ALL
   SELECT d.o_rid, min(d.o_verdict), min(d.pass) FILTER (WHERE d.partner), min(l.link),
     CASE WHEN min(d.o_verdict) LIKE 'correct/%' THEN bool_and(d.once) END,
-    min(CASE WHEN d.o_verdict = 'correct/within_tolerance' THEN d.tolerance_fields
+    min(CASE WHEN NOT d.partner THEN NULL WHEN d.o_verdict = 'correct/within_tolerance' THEN d.tolerance_fields
              WHEN d.o_verdict = 'divergent/status_conflict' THEN d.conflict_fields
              WHEN d.o_verdict = 'divergent/duplicate_effect' OR d.o_verdict LIKE 'not_applicable/%' OR d.o_verdict = 'correct/equal' THEN NULL
              ELSE d.all_fields END),

@@ -90,7 +90,8 @@ func (s Sides) unreadable(c rules.Compare) string {
 		spec := s.Job.Spec(side)
 		for _, n := range names {
 			i := spec.FieldIndex(n)
-			if i < 0 || spec.Fields[i].Type == rules.Text {
+			semantic := c.As == rules.AsVersion && c.Scheme == rules.VersionSemantic
+			if i < 0 || (spec.Fields[i].Type == rules.Text && !semantic) {
 				continue
 			}
 			if cond != "" {
