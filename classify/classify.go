@@ -336,10 +336,17 @@ func (c *classifier) open() error {
 	if err := c.exec("open_operations", duck.Slots{"period_reason": c.periodReason(), "as_of": c.asOf()}); err != nil {
 		return err
 	}
-	return c.exec("open_results", duck.Slots{
+	err := c.exec("open_results", duck.Slots{
 		"in_period": match.InPeriod(c.job, c.r), "period_reason": c.periodReason(),
 		"keyless": c.keyless("r"), "status": c.status(),
 		"covered": "CAST(" + match.CoveredResult(c.job, c.r, c.ops.Coverage) + " AS BOOLEAN)"})
+	if err != nil {
+		return err
+	}
+	if err := c.exec("stray_edges", nil); err != nil {
+		return err
+	}
+	return match.NumberSets(c.ctx, c.db)
 }
 
 func (c *classifier) verdicts() error {

@@ -17,10 +17,13 @@ func (c *classifier) strays() error {
 	extra := c.job.Unattributed.Contradicts
 	n := 3 + len(extra)
 	if len(c.identity()) == 0 {
-		if err := c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE suspects (rid BIGINT)"); err != nil {
+		if err := c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE suspects (rid BIGINT, node BIGINT)"); err != nil {
 			return err
 		}
-		return c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE stray_candidates (rid BIGINT, n BIGINT)")
+		if err := c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE stray_branches (rid BIGINT, n BIGINT, node BIGINT)"); err != nil {
+			return err
+		}
+		return c.exec("stray_candidates", nil)
 	}
 	var noIdentity []string
 	for _, i := range c.identity() {
@@ -50,8 +53,8 @@ func (c *classifier) strays() error {
 	if err != nil {
 		return err
 	}
-	suspects := []string{"SELECT CAST(NULL AS BIGINT) AS rid WHERE false"}
-	counts := []string{"SELECT CAST(NULL AS BIGINT) AS rid, 0 AS n WHERE false"}
+	suspects := []string{"SELECT CAST(NULL AS BIGINT) AS rid, CAST(NULL AS BIGINT) AS node WHERE false"}
+	counts := []string{"SELECT CAST(NULL AS BIGINT) AS rid, 0 AS n, CAST(NULL AS BIGINT) AS node WHERE false"}
 	for _, po := range unserved {
 		for _, ps := range strays {
 			suspects = append(suspects, c.suspectBranch(n, po, ps))
@@ -61,7 +64,10 @@ func (c *classifier) strays() error {
 	if err := c.exec("suspects", duck.Slots{"branches": strings.Join(suspects, "\nUNION ALL\n")}); err != nil {
 		return err
 	}
-	return c.exec("stray_candidates", duck.Slots{"branches": strings.Join(counts, "\nUNION ALL\n")})
+	if err := c.exec("stray_branches", duck.Slots{"branches": strings.Join(counts, "\nUNION ALL\n")}); err != nil {
+		return err
+	}
+	return c.exec("stray_candidates", nil)
 }
 
 // strayType is the type of a result: its own, else each type that its source's
@@ -137,14 +143,24 @@ func branchParts(n, po, ps int) (whereO, whereS string, shared []string, on stri
 	return filter("o", po), filter("s", ps), shared, on
 }
 
+// node numbers the group of rows that agree in the shared fields of a pair of
+// patterns, for the unresolved sets (match.NumberSets).
+func node(alias string, po, ps int, shared []string) string {
+	args := []string{"'stray'", fmt.Sprint(po), fmt.Sprint(ps)}
+	for _, col := range shared {
+		args = append(args, alias+col)
+	}
+	return "-1 - CAST(hash(" + strings.Join(args, ", ") + ") >> 2 AS BIGINT)"
+}
+
 func (c *classifier) suspectBranch(n, po, ps int) string {
 	whereO, whereS, shared, on := branchParts(n, po, ps)
 	cols := strings.Join(append([]string{"1 AS one"}, shared...), ", ")
 	skew := c.job.ClockSkew.Microseconds()
 	if w := c.job.Unattributed.Within; w > 0 {
-		return fmt.Sprintf(`SELECT DISTINCT o.rid FROM unserved o JOIN strays s ON %s
+		return fmt.Sprintf(`SELECT DISTINCT o.rid, %s FROM unserved o JOIN strays s ON %s
 WHERE %s AND %s AND (o.created IS NULL OR s.latest IS NULL OR (s.latest >= o.created - %d AND s.booked <= o.created_late + %d))`,
-			on, whereO, whereS, skew, w.Microseconds()+skew)
+			node("o.", po, ps, shared), on, whereO, whereS, skew, w.Microseconds()+skew)
 	}
 	group := ""
 	if len(shared) > 0 {
@@ -152,10 +168,10 @@ WHERE %s AND %s AND (o.created IS NULL OR s.latest IS NULL OR (s.latest >= o.cre
 	} else {
 		group = " HAVING count(*) > 0"
 	}
-	return fmt.Sprintf(`SELECT o.rid FROM unserved o
+	return fmt.Sprintf(`SELECT o.rid, %s FROM unserved o
 JOIN (SELECT %s, max(s.latest) AS latest, bool_or(s.latest IS NULL) AS timeless FROM strays s WHERE %s%s) s ON %s
 WHERE %s AND (o.created IS NULL OR s.timeless OR s.latest >= o.created - %d)`,
-		cols, whereS, group, on, whereO, skew)
+		node("o.", po, ps, shared), cols, whereS, group, on, whereO, skew)
 }
 
 // countBranch counts the operations for each stray. Within a group of equal fields
@@ -165,9 +181,9 @@ func (c *classifier) countBranch(n, po, ps int) string {
 	whereO, whereS, shared, on := branchParts(n, po, ps)
 	skew := c.job.ClockSkew.Microseconds()
 	if w := c.job.Unattributed.Within; w > 0 {
-		return fmt.Sprintf(`SELECT s.rid, count(*) AS n FROM unserved o JOIN strays s ON %s
+		return fmt.Sprintf(`SELECT s.rid, count(*) AS n, any_value(%s) FROM unserved o JOIN strays s ON %s
 WHERE %s AND %s AND (o.created IS NULL OR s.latest IS NULL OR (s.latest >= o.created - %d AND s.booked <= o.created_late + %d)) GROUP BY s.rid`,
-			on, whereO, whereS, skew, w.Microseconds()+skew)
+			node("s.", po, ps, shared), on, whereO, whereS, skew, w.Microseconds()+skew)
 	}
 	o, s, part := "", "", ""
 	for _, col := range shared {
@@ -181,10 +197,10 @@ WHERE %s AND %s AND (o.created IS NULL OR s.latest IS NULL OR (s.latest >= o.cre
 	}
 	// A missing time contradicts nothing: an operation without one counts for every
 	// stray, a stray without one counts every operation.
-	return fmt.Sprintf(`SELECT rid, n FROM (
-  SELECT rid, sum(w) OVER (%sORDER BY t, kind RANGE UNBOUNDED PRECEDING) AS n, kind FROM (
+	return fmt.Sprintf(`SELECT rid, n, node FROM (
+  SELECT rid, %s AS node, sum(w) OVER (%sORDER BY t, kind RANGE UNBOUNDED PRECEDING) AS n, kind FROM (
     SELECT o.rid, 1 AS w, 0 AS kind, coalesce(o.created - %d, -9223372036854775807) AS t%s FROM unserved o WHERE %s
     UNION ALL
     SELECT s.rid, 0, 1, coalesce(s.latest, 9223372036854775807)%s FROM strays s WHERE %s))
-WHERE kind = 1`, partition, skew, o, whereO, s, whereS)
+WHERE kind = 1`, node("", po, ps, shared), partition, skew, o, whereO, s, whereS)
 }

@@ -25,9 +25,11 @@
 //	res_o, res_r            residual rows: rid and all columns of the view
 //	links                   o_rid, r_rid, pass INTEGER (index of Job.Match), settled BOOLEAN;
 //	                        residual links only; several effects are several rows
-//	marks_o, marks_r        rid, class, reason, fields VARCHAR, pass INTEGER, set_id BIGINT:
-//	                        what matching alone decides (duplicates, ambiguous keys,
-//	                        result scope rules); set_id groups the rows of one unresolved set
+//	marks_o, marks_r        rid, class, reason, fields VARCHAR, pass INTEGER: what
+//	                        matching alone decides (duplicates, ambiguous keys, result
+//	                        scope rules)
+//	edges                   a, b BIGINT: rows and keys that belong to one unresolved set;
+//	                        NumberSets makes the sets of them
 //
 // Rows of res_o and res_r without a link and without a mark are free.
 package match

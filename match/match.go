@@ -22,7 +22,6 @@ type Outcome struct {
 	PlainPairs                          int64   // pairs decided by fingerprint alone
 	PlainPass                           int     // index of the pass that links plain pairs; -1 where there are none
 	LinksByPass                         []int64 // residual links, by index of Job.Match
-	Sets                                int64   // unresolved sets
 	RepeatedInSettled                   []KeyFinding
 }
 
@@ -54,7 +53,7 @@ const smallSide = 20_000
 func Run(ctx context.Context, db *duck.DB, job *rules.Bound, ops, res *extract.Relation, opt Options) (*Outcome, error) {
 	c := &cascade{ctx: ctx, db: db, job: job, ops: ops, res: res, opt: opt}
 	for _, step := range []func() error{
-		c.views, c.residual, c.begin, c.records, c.scope, c.passes, c.sets, c.findings,
+		c.views, c.residual, c.begin, c.records, c.scope, c.passes, c.findings,
 	} {
 		if c.err = step(); c.err != nil {
 			return nil, c.err

@@ -1,18 +1,24 @@
 package match
 
 import (
+	"context"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/recon-batch/recon-batch/internal/duck"
 )
 
-// sets numbers the unresolved sets: the connected components of edges. The number
-// is the least row of the component, so it is the same in every run.
-func (c *cascade) sets() error {
-	if err := c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE set_of (node BIGINT, set_id BIGINT)"); err != nil {
+// NumberSets makes the relation set_of (node, set_id) from the relation edges: the
+// unresolved sets are its connected components. Nodes are rows (operations 2*rid,
+// results 2*rid+1) and keys (negative); the number of a set is its least row, so it
+// is the same in every run. Later stages may add edges before they call it.
+func NumberSets(ctx context.Context, db *duck.DB) error {
+	if err := db.Exec(ctx, "CREATE OR REPLACE TABLE set_of (node BIGINT, set_id BIGINT)"); err != nil {
 		return err
 	}
-	rows, err := c.db.Query(c.ctx, "SELECT DISTINCT a, b FROM edges")
+	rows, err := db.Query(ctx, "SELECT DISTINCT a, b FROM edges")
 	if err != nil {
 		return err
 	}
@@ -28,21 +34,10 @@ func (c *cascade) sets() error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	if len(f) > 0 {
-		if err := c.db.CopyArrow(c.ctx, f.reader(), "INSERT INTO set_of SELECT * FROM arrow_in"); err != nil {
-			return err
-		}
+	if len(f) == 0 {
+		return nil
 	}
-	for _, n := range both {
-		err := c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE "+n.marks+" AS SELECT m.rid, m.class, m.reason, m.fields, m.pass, s.set_id FROM "+
-			n.marks+" m LEFT JOIN set_of s ON s.node = 2 * m.rid + "+n.bit+
-			" AND m.reason NOT IN ('identical_copy', 'superseded_attempt') AND m.class <> 'not_applicable'")
-		if err != nil {
-			return err
-		}
-	}
-	return c.db.Scan(c.ctx, `SELECT count(DISTINCT set_id) FROM (
-		SELECT set_id FROM marks_o UNION ALL SELECT set_id FROM marks_r) WHERE set_id IS NOT NULL`, &c.out.Sets)
+	return db.CopyArrow(ctx, f.reader(), "INSERT INTO set_of SELECT * FROM arrow_in")
 }
 
 // forest is a union-find over nodes: rows are not negative, keys are.

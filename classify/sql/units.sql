@@ -22,11 +22,11 @@ UNION ALL
 -- A set is shown by the rows with the least fingerprint: the same ones however the
 -- files are ordered.
 SELECT arg_min(o_rid, w1) FILTER (WHERE o_rid IS NOT NULL), arg_min(r_rid, w1) FILTER (WHERE r_rid IS NOT NULL), set_id,
-  arg_min(class, (side, w1)), arg_min(reason, (side, w1)), NULL, count(*), min(pass), NULL, 'review', 0
+  arg_min(class, (side, w1)), arg_min(reason, (side, w1)), NULL, coalesce(max(candidates), count(*)), min(pass), NULL, 'review', 0
 FROM (
-  SELECT v.rid AS o_rid, NULL AS r_rid, v.set_id, CAST(v.class AS VARCHAR) AS class, CAST(v.reason AS VARCHAR) AS reason, v.pass, 0 AS side, s.w1
+  SELECT v.rid AS o_rid, NULL AS r_rid, v.set_id, CAST(v.class AS VARCHAR) AS class, CAST(v.reason AS VARCHAR) AS reason, v.pass, v.candidates, 0 AS side, s.w1
   FROM verdicts_o v JOIN res_o s ON s.rid = v.rid WHERE v.set_id IS NOT NULL AND v.class IN ('ambiguous', 'duplicate')
   UNION ALL
-  SELECT NULL, v.rid, v.set_id, CAST(v.class AS VARCHAR), CAST(v.reason AS VARCHAR), v.pass, 1, s.w1
+  SELECT NULL, v.rid, v.set_id, CAST(v.class AS VARCHAR), CAST(v.reason AS VARCHAR), v.pass, v.candidates, 1, s.w1
   FROM verdicts_r v JOIN res_r s ON s.rid = v.rid WHERE v.set_id IS NOT NULL AND v.class IN ('ambiguous', 'duplicate'))
 GROUP BY set_id

@@ -1,12 +1,12 @@
 -- One verdict for each residual operation.
 CREATE OR REPLACE TABLE verdicts_o AS
-SELECT rid, CAST(split_part(verdict, '/', 1) AS verdict_class) AS class, CAST(split_part(verdict, '/', 2) AS verdict_reason) AS reason,
-  pass, link, once, fields, set_id, candidates, in_period
+SELECT x.rid, CAST(split_part(x.verdict, '/', 1) AS verdict_class) AS class, CAST(split_part(x.verdict, '/', 2) AS verdict_reason) AS reason,
+  x.pass, x.link, x.once, x.fields, s.set_id, x.candidates, x.in_period
 FROM (
   -- Section B stands whatever the period; D and E only inside it.
   SELECT m.rid, CASE WHEN NOT f.in_period AND m.class <> 'duplicate' AND m.reason <> 'counterpart_not_unique'
       THEN 'not_applicable/' || /*$period_reason*/ ELSE m.class || '/' || m.reason END AS verdict,
-    CAST(NULL AS INTEGER) AS pass, CAST(NULL AS UBIGINT) AS link, CAST(NULL AS BOOLEAN) AS once, m.fields, m.set_id,
+    CAST(NULL AS INTEGER) AS pass, CAST(NULL AS UBIGINT) AS link, CAST(NULL AS BOOLEAN) AS once, m.fields,
     CAST(NULL AS BIGINT) AS candidates, f.in_period
   FROM marks_o m JOIN facts f ON f.rid = m.rid
   UNION ALL
@@ -16,11 +16,13 @@ FROM (
              WHEN d.o_verdict = 'divergent/status_conflict' THEN d.conflict_fields
              WHEN d.o_verdict = 'divergent/duplicate_effect' OR d.o_verdict LIKE 'not_applicable/%' OR d.o_verdict = 'correct/equal' THEN NULL
              ELSE d.all_fields END),
-    NULL, NULL, bool_and(d.in_period)
+    NULL, bool_and(d.in_period)
   FROM linked d JOIN links l ON l.o_rid = d.o_rid AND l.r_rid = d.r_rid
   WHERE d.o_verdict IS NOT NULL
   GROUP BY d.o_rid
   UNION ALL
-  SELECT g.rid, g.verdict, a.pass, a.link, NULL, NULL, NULL, NULL, f.in_period
+  SELECT g.rid, g.verdict, a.pass, a.link, NULL, NULL, NULL, f.in_period
   FROM open_o g JOIN facts f ON f.rid = g.rid
-  LEFT JOIN (SELECT o_rid, min(pass) AS pass, min(link) AS link FROM links GROUP BY o_rid) a ON a.o_rid = g.rid)
+  LEFT JOIN (SELECT o_rid, min(pass) AS pass, min(link) AS link FROM links GROUP BY o_rid) a ON a.o_rid = g.rid) x
+-- Only what is undecided, or conflicts, belongs to a set.
+LEFT JOIN set_of s ON s.node = 2 * x.rid AND (x.verdict LIKE 'ambiguous/%' OR x.verdict = 'duplicate/conflicting_copies')

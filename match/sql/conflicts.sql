@@ -4,7 +4,7 @@
 INSERT INTO /*$marks*/
 SELECT x.rid, 'duplicate',
        CASE WHEN d.greatest IS NOT NULL AND d.at_greatest = 1 THEN 'superseded_attempt' ELSE 'conflicting_copies' END,
-       NULL, NULL, NULL
+       NULL, NULL
 FROM (SELECT rid, /*$key*/ AS k, /*$latest*/ AS latest FROM /*$residual*/ WHERE /*$key*/ IS NOT NULL AND rid NOT IN (SELECT rid FROM /*$marks*/)) x
 JOIN (
   SELECT k, max(greatest) AS greatest, CAST(sum(CASE WHEN latest = greatest THEN 1 ELSE 0 END) AS BIGINT) AS at_greatest

@@ -1,3 +1,3 @@
 -- V14, one side.
 INSERT INTO /*$marks*/
-SELECT DISTINCT /*$rid*/, 'ambiguous', 'keys_disagree', NULL, /*$pass*/, NULL FROM contradicted
+SELECT DISTINCT /*$rid*/, 'ambiguous', 'keys_disagree', NULL, /*$pass*/ FROM contradicted
