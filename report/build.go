@@ -193,8 +193,6 @@ func (m *measures) passes(job *rules.Job) []Pass {
 		switch {
 		case p.Suggest:
 			x.Kind = "suggest"
-		case p.Group != nil:
-			x.Kind = "group"
 		case p.Identity:
 			x.Kind = "identity"
 		}

@@ -19,7 +19,7 @@ var enums = map[string][]string{
 	"Summary.mode": {"enforce", "observe"}, "Side.side": {"operations", "results"}, "Queue.queue": queueOrder,
 	"StatementLine.class": classOrder, "Count.class": classOrder, "QueueReason.class": classOrder, "RowRef.class": classOrder,
 	"File.status": {"staged", "skipped", "missing", "refused"}, "Limit.kind": {"rows", "share", "amount"},
-	"Pass.kind": {"identity", "business", "group", "suggest"}, "Redacted.how": {"token", "mask", "drop"},
+	"Pass.kind": {"identity", "business", "suggest"}, "Redacted.how": {"token", "mask", "drop"},
 }
 
 // amounts are the fields that hold an exact decimal text, or nothing.

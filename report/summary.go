@@ -198,7 +198,7 @@ type StatementLine struct {
 // Pass of the cascade with the rows that it linked, in the period or not.
 type Pass struct {
 	Name       string `json:"name"`
-	Kind       string `json:"kind"` // identity, business, group, suggest
+	Kind       string `json:"kind"` // identity, business, suggest
 	Operations int64  `json:"operations"`
 	Results    int64  `json:"results"`
 }

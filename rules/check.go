@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ func (d *decoder) check(job *Job) {
 		d.checkSide(job, s)
 	}
 	d.checkPeriod(job)
+	d.checkAmounts(job)
 	for i := range job.Match {
 		d.checkPass(job, i)
 	}
@@ -154,13 +156,65 @@ func (d *decoder) checkPeriod(job *Job) {
 	}
 }
 
+// checkAmounts: amounts compare only in one currency (V22). Where both sides
+// declare the currency of a compared amount, it has to be compared as well, or
+// 10.00 EUR would equal 10.00 USD.
+func (d *decoder) checkAmounts(job *Job) {
+	compared := func(operations, results string) bool {
+		return slices.ContainsFunc(job.Compare, func(c Compare) bool {
+			return c.Operations == operations && c.Results == results ||
+				operations == results && slices.Contains(c.Fields, operations)
+		})
+	}
+	if slices.ContainsFunc(d.errs, func(e Error) bool { return strings.HasPrefix(e.Path, "compare") }) {
+		return // the comparison at fault may be the one that is missed
+	}
+	for i, c := range job.Compare {
+		pairs := [][2]string{{c.Operations, c.Results}}
+		for _, f := range c.Fields {
+			pairs = append(pairs, [2]string{f, f})
+		}
+		for _, p := range pairs {
+			fo, fr := job.Operations.Field(p[0]), job.Results.Field(p[1])
+			if fo == nil || fr == nil {
+				continue
+			}
+			co, cr := currencyOf(fo), currencyOf(fr)
+			if co == "" && cr == "" {
+				continue // no amount
+			}
+			co, cr = cmp.Or(co, "currency"), cmp.Or(cr, "currency")
+			if job.Operations.Field(co) == nil || job.Results.Field(cr) == nil || compared(co, cr) {
+				continue
+			}
+			hint := "add `- {field: " + co + "}` to compare"
+			if co != cr {
+				hint = "add `- {operations: " + co + ", results: " + cr + "}` to compare"
+			}
+			d.fail(index("compare", i), hint, "%s is compared, but not its currency: amounts compare only in one currency (V22)", p[0])
+			return
+		}
+	}
+}
+
+// currencyOf names the field with the currency of an amount, "" for a field that
+// is none.
+func currencyOf(f *Field) string {
+	switch {
+	case !numeric(f.Type):
+		return ""
+	case f.MinorUnitsOf != "":
+		return f.MinorUnitsOf
+	case f.Name == "amount":
+		return "currency"
+	}
+	return ""
+}
+
 func (d *decoder) checkPass(job *Job, i int) {
 	p := &job.Match[i]
 	path := index("match", i)
 	parts := join(path, "on")
-	if p.Group != nil {
-		parts = join(path, "group")
-	}
 	for j, k := range p.On {
 		at := index(parts, j)
 		fo, fr, ok := d.fieldPair(job, k.Operations, k.Results, at)
@@ -178,9 +232,6 @@ func (d *decoder) checkPass(job *Job, i int) {
 		}
 	}
 	d.checkWithin(job, p, join(path, "within"))
-	if g := p.Group; g != nil {
-		d.checkGroup(job, g, path)
-	}
 }
 
 // withoutPrefixes leaves out the steps that one side alone may well need.
@@ -202,25 +253,6 @@ func (d *decoder) checkWithin(job *Job, p *Pass, path string) {
 		const day = 24 * time.Hour
 		if fo.Type == Date && w.Max%day != 0 {
 			d.fail(at, "write whole days: 2d", "%s is a date; %s is no number of days", w.Field, formatDuration(w.Max))
-		}
-	}
-}
-
-func (d *decoder) checkGroup(job *Job, g *Group, path string) {
-	for _, s := range Sides {
-		if g.Sum != "" {
-			if f, ok := d.fieldOf(job, s, g.Sum, join(path, "sum")); ok && !numeric(f.Type) {
-				d.fail(join(path, "sum"), "declare `type: decimal`", "the field %s of the %s is %s, it has no sum", f.Name, s, f.Type)
-			}
-		}
-		for i, name := range g.Same {
-			d.fieldOf(job, s, name, index(join(path, "same"), i))
-		}
-	}
-	if g.Count != "" {
-		p := join(join(path, "count"), "results")
-		if f, ok := d.fieldOf(job, Results, g.Count, p); ok && f.Type != Integer {
-			d.fail(p, "declare `type: integer`", "the field %s is %s, it states no number of members", f.Name, f.Type)
 		}
 	}
 }

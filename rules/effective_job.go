@@ -283,22 +283,12 @@ func (t *tree) normalise(steps []Normalise) {
 
 func (t *tree) pass(p *Pass) {
 	t.text("pass", p.Name)
-	key := "on"
-	if p.Group != nil {
-		key = "group"
-	}
-	t.list(key, len(p.On), func(i int, t *tree) {
+	t.list("on", len(p.On), func(i int, t *tree) {
 		k := p.On[i]
 		t.text("operations", k.Operations)
 		t.text("results", k.Results)
 		t.boolean("nullable", k.Nullable)
 	})
-	if g := p.Group; g != nil {
-		t.texts("same", g.Same)
-		t.text("sum", g.Sum)
-		t.sub("count", func(t *tree) { t.text("results", g.Count) })
-		return
-	}
 	t.boolean("identity", p.Identity)
 	t.sub("within", func(t *tree) {
 		for _, w := range p.Within {

@@ -348,7 +348,6 @@ type Pass struct {
 	Identity bool
 	Within   []Within // business passes only
 	Suggest  bool     // links nothing (V15)
-	Group    *Group   // nil unless a group pass (V16)
 }
 
 // KeyPart pairs a product field of each side.
@@ -363,13 +362,6 @@ type KeyPart struct {
 type Within struct {
 	Field string
 	Max   time.Duration
-}
-
-// Group is a declared many-to-one pass (V16).
-type Group struct {
-	Sum   string   // decimal field, on both sides
-	Same  []string // fields equal inside the group and with the result
-	Count string   // field of the results that states the number of members; "" none
 }
 
 // Compare is one compared field.

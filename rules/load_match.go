@@ -22,18 +22,9 @@ func (d *decoder) passes(job *object) []Pass {
 			o.fail("pass", "give each pass a name of its own", "two passes are named %q", p.Name)
 		}
 		switch {
-		case o.has("on") && o.has("group"):
-			o.fail("group", "write two passes", "the pass has `on` and `group`")
-		case o.has("group"):
-			d.groupPass(o, &p)
 		case o.has("on"):
 			p.On = d.keyParts(o, "on")
-			for _, k := range []string{"same", "sum", "count"} {
-				if o.has(k) {
-					o.fail(k, "write `group: […]` in place of `on`", "%q belongs to a group pass", k)
-				}
-			}
-		default:
+		case !d.faulty(o.at("group")): // a group pass is refused for being one
 			d.fail(o.path, "add `on: [operation_id]`", "%s has no key", o.path)
 		}
 		if k := declaredIdentity(p.On); k != "" && !p.Identity {
@@ -48,8 +39,8 @@ func (d *decoder) passes(job *object) []Pass {
 					p.Within = append(p.Within, Within{Field: name, Max: m})
 				}
 			})
-			if p.Identity || p.Group != nil {
-				o.fail("within", "remove it; an identity key needs no window, a group has none", "`within` belongs to a pass by business key")
+			if p.Identity {
+				o.fail("within", "remove it; an identity key needs no window", "`within` belongs to a pass by business key")
 			}
 		}
 		if p.Suggest && p.Identity {
@@ -70,23 +61,6 @@ func declaredIdentity(on []KeyPart) string {
 		}
 	}
 	return ""
-}
-
-func (d *decoder) groupPass(o *object, p *Pass) {
-	p.On = d.keyParts(o, "group")
-	p.Group = &Group{Sum: o.text("sum", ""), Same: o.texts("same")}
-	if c := o.sub("count", groupCountShape); c != nil {
-		p.Group.Count = c.text("results", "")
-	}
-	if !o.has("sum") {
-		d.fail(o.path, "add `sum: amount`", "the group pass has no `sum`")
-	}
-	for _, k := range []string{"identity", "suggest"} {
-		if o.has(k) {
-			o.fail(k, "remove it", "%q says nothing about a group pass", k)
-		}
-	}
-	p.Identity, p.Suggest = false, false
 }
 
 func (d *decoder) keyParts(o *object, name string) []KeyPart {

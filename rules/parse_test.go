@@ -145,9 +145,6 @@ func TestForms(t *testing.T) {
 	if !job.Match[0].On[1].Nullable {
 		t.Errorf("%+v", job.Match[0])
 	}
-	if g := job.Match[3].Group; g == nil || g.Sum != "amount" || g.Count != "items" || !reflect.DeepEqual(g.Same, []string{"currency"}) || job.Match[3].Identity {
-		t.Errorf("%+v", g)
-	}
 	if c := job.Compare[0]; c.Relative != "0.01" || c.Round.Places != 2 || c.Round.Halves != "away_from_zero" {
 		t.Errorf("%+v", c)
 	}

@@ -22,6 +22,9 @@ var refusals = map[string][]string{
 	"ambiguous_layouts": {
 		`18:50: operations.fields.booked.layout: "01/02/2006" and "02/01/2006" read the same text as different days | declare the one that the source uses`,
 	},
+	"amount_without_currency": {
+		"41:5: amount is compared, but not its currency: amounts compare only in one currency (V22) | add `- {field: currency}` to compare",
+	},
 	"attempts_text": {
 		"16:15: the field attempts of the operations is text, it must be integer | add `type: integer`",
 	},
@@ -100,8 +103,14 @@ var refusals = map[string][]string{
 	"field_name": {
 		`13:5: "State" is no name for a field | lower-case letters, digits and underscores, a letter first, at most 63: order_no`,
 	},
+	"fee_without_currency": {
+		"47:5: fee is compared, but not its currency: amounts compare only in one currency (V22) | add `- {field: fee_currency}` to compare",
+	},
 	"file_date_without_dates": {
 		"22:13: results.sources[0].path: {file_date} is known only in a source with `dates` | add `dates: {from: …, until: …}` to the source, or use {date}",
+	},
+	"fingerprint_without_currency": {
+		"41:5: amount is compared, but not its currency: amounts compare only in one currency (V22) | add `- {field: currency}` to compare",
 	},
 	"format_pattern": {
 		"22:13: the name of the file does not tell its format | add `format: csv` (or tsv, ndjson, json, parquet)",
@@ -118,9 +127,6 @@ var refusals = map[string][]string{
 	"gate_reason": {
 		`56:35: gates[0].fail_when: "no_results" is no reason of absent | did you mean "no_result"?`,
 	},
-	"group_without_sum": {
-		"40:5: the group pass has no `sum` | add `sum: amount`",
-	},
 	"identity_refused": {
 		"37:56: operation_id is an identity key, declared unique (V3) | remove `identity: false`",
 	},
@@ -133,6 +139,11 @@ var refusals = map[string][]string{
 	},
 	"knows_of_operations": {
 		`23:42: results.sources[0].coverage.knows: there is no field "tipe" | did you mean "type"?`,
+	},
+	"later_group": {
+		"40:20: match[3].group is not in this release | leave the pass out until then, or match the members by a key of their own (V16)",
+		"40:37: match[3].same is not in this release | it belongs to group passes; remove it",
+		"40:55: match[3].sum is not in this release | it belongs to group passes; remove it",
 	},
 	"later_scheme": {
 		`22:13: sources at s3: are not in this release | copy the files to a folder and name them by their path`,
@@ -277,7 +288,7 @@ var refusals = map[string][]string{
 		`39:75: booked is a date; 1d12h is no number of days | write whole days: 2d`,
 	},
 	"within_identity": {
-		"38:76: `within` belongs to a pass by business key | remove it; an identity key needs no window, a group has none",
+		"38:76: `within` belongs to a pass by business key | remove it; an identity key needs no window",
 	},
 	"within_not_a_time": {
 		`39:75: amount is decimal in the operations and decimal in the results, which has no time between | declare it as timestamp, or as date, on both sides`,

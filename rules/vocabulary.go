@@ -262,17 +262,19 @@ var keepEffectShape = &shape{
 }
 
 var passShape = &shape{
-	name: "pass", doc: "One pass of the key cascade: `on`, or `group`.",
+	name: "pass", doc: "One pass of the key cascade.",
 	keys: []key{
 		{name: "pass", doc: "Name of the pass, unique in the job.", required: true, value: patternValue(namePattern)},
 		{name: "on", doc: "The parts of the key.", value: listValue(anyValue(patternValue(namePattern), shapeValue(keyPartShape)))},
 		{name: "identity", doc: "The key is declared unique. Keys of operation_id or idempotency_key alone always are (V3).", def: "false", value: boolValue()},
 		{name: "within", doc: "Candidates differ by at most this in a timestamp or date field, the boundary included.", value: mapValue(durationValue())},
 		{name: "suggest", doc: "Links nothing, only suggests (V15).", def: "false", value: boolValue()},
-		{name: "group", doc: "Many operations to one result: the parts of the key of the group (V16).", value: listValue(anyValue(patternValue(namePattern), shapeValue(keyPartShape)))},
-		{name: "same", doc: "Fields equal inside the group and with the result.", value: listValue(patternValue(namePattern))},
-		{name: "sum", doc: "Decimal field whose sum over the members is compared.", value: patternValue(namePattern)},
-		{name: "count", doc: "Integer field of the results that states the number of members.", value: shapeValue(groupCountShape)},
+	},
+	later: map[string]string{
+		"group": "leave the pass out until then, or match the members by a key of their own (V16)",
+		"same":  "it belongs to group passes; remove it",
+		"sum":   "it belongs to group passes; remove it",
+		"count": "it belongs to group passes; remove it",
 	},
 }
 
@@ -284,11 +286,6 @@ var keyPartShape = &shape{
 		{name: "results", doc: "Product field of the results.", value: patternValue(namePattern)},
 		{name: "nullable", doc: "An empty part is a value of its own.", def: "false: such a key links nothing", value: boolValue()},
 	},
-}
-
-var groupCountShape = &shape{
-	name: "group_count", doc: "The stated number of members.",
-	keys: []key{{name: "results", doc: "Product field of the results.", required: true, value: patternValue(namePattern)}},
 }
 
 var compareShape = &shape{
@@ -495,7 +492,7 @@ var outputFormats = []string{"parquet", "ndjson", "html", "xlsx", "json", "md", 
 var shapes = []*shape{
 	jobShape, periodShape, operationsShape, resultsShape, sourceShape, pathShape, datesShape, csvShape, firstFieldShape,
 	startsWithShape, rowsShape, jsonShape, coverageShape, controlsShape, pagesShape, statedTotalShape, fieldShape,
-	prefixShape, signFromShape, survivorShape, keepEffectShape, passShape, keyPartShape, groupCountShape, compareShape,
+	prefixShape, signFromShape, survivorShape, keepEffectShape, passShape, keyPartShape, compareShape,
 	toleranceShape, roundShape, scopeShape, typeShape, windowShape, retryShape, backoffShape, approvalsShape,
 	describeShape, statesShape, limitsShape, retryBudgetShape, blastShape, gateShape, unattributedShape, redactShape,
 	secretShape, outputsShape,

@@ -139,9 +139,6 @@ func provesWords(c rules.Coverage) string {
 }
 
 func passWords(p rules.Pass) string {
-	if p.Group != nil {
-		return fmt.Sprintf("%s: groups whose sum of %s is that of one result", p.Name, p.Group.Sum)
-	}
 	var parts []string
 	for _, k := range p.On {
 		text := k.Operations

@@ -45,14 +45,8 @@ type link struct {
 	keys    []int // identity passes whose keys differ
 }
 
-// Run judges every row. The job must be one that rules.Load accepts; groups
-// (V16, V17) are another engine's business and refused.
+// Run judges every row. The job must be one that rules.Load accepts.
 func Run(in Input) (*Outcome, error) {
-	for _, p := range in.Job.Match {
-		if p.Group != nil {
-			return nil, fmt.Errorf("naive: pass %s is a group pass", p.Name)
-		}
-	}
 	w := newWorld(in)
 	w.setAside()
 	w.excludeResults()
