@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -507,17 +508,13 @@ func vacuous(s *Summary, job *rules.Job, m *measures) string {
 // plainID is an id that needs no quoting in a shell and is no flag.
 var plainID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:/@-]{0,79}$`)
 
-// next lists useful commands: explain the worst exception, look at the run.
+// next lists the useful commands: explain the worst exception, by its id or by its
+// record where the id is redacted or would need quoting; else look at the runs.
 func next(s *Summary, in *Input, red *redactor) []Step {
-	out := []Step{}
-	explain := in.Explain
-	if explain == "" {
-		explain = "recon-batch explain"
-	}
 	for _, e := range s.Exceptions.Items {
-		id, field := "", "operation_id"
-		if e.Operation == nil {
-			field = "remote_id"
+		id, field, at := "", "operation_id", e.Operation
+		if at == nil {
+			field, at = "remote_id", e.Result
 		}
 		for _, v := range e.Values {
 			if v.Field != field {
@@ -529,14 +526,12 @@ func next(s *Summary, in *Input, red *redactor) []Step {
 				id = *v.Results
 			}
 		}
-		if red.redacted(field) || !plainID.MatchString(id) {
-			continue
+		if (red.redacted(field) || !plainID.MatchString(id)) && at != nil {
+			id = fmt.Sprintf("%s:%d", at.File, at.Record)
 		}
-		out = append(out, Step{Why: "why the largest exception has its verdict", Command: explain + " " + id})
-		break
+		if plainID.MatchString(id) {
+			return []Step{{Why: "why the largest exception has its verdict", Command: cmp.Or(in.Explain, "recon-batch explain") + " " + id}}
+		}
 	}
-	if len(out) == 0 {
-		out = append(out, Step{Why: "this run again, at any time", Command: "recon-batch runs show " + s.RunID})
-	}
-	return out
+	return []Step{{Why: "all runs of this job", Command: cmp.Or(in.Runs, "recon-batch runs list")}}
 }

@@ -61,7 +61,7 @@ func Markdown(s *Summary) string {
 	}
 	tail := []string{"", fmt.Sprintf("Run `%s`, as of %s, content digest `%s`.", s.RunID, s.AsOf, short16(s.ContentDigest))}
 	for _, n := range s.Next {
-		tail = append(tail, fmt.Sprintf("Next: `%s` (%s)", n.Command, n.Why))
+		tail = append(tail, fmt.Sprintf("Next, in the folder of the job file: `%s` (%s)", n.Command, n.Why))
 	}
 	block := func(title string, rows []string, of int64) {
 		room := maxMarkdownLines - len(lines) - len(tail) - 4

@@ -21,6 +21,7 @@ type Input struct {
 	Findings   []extract.Finding // of match and classify, beside those of both relations
 	RedactKey  []byte            // key of tokens, at least 16 bytes where the job has one
 	Explain    string            // command that explains a row, without the id; "" recon-batch explain
+	Runs       string            // command that lists the runs of the job; "" recon-batch runs list
 }
 
 // Relation returns one side's relation.
@@ -358,7 +359,8 @@ type Version struct {
 	Version string `json:"version"`
 }
 
-// Step is a useful next command.
+// Step is a useful next command, as it works in the folder of the job file: the
+// summary must not depend on where a run was started or published.
 type Step struct {
 	Why     string `json:"why"`
 	Command string `json:"command"`

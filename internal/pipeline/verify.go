@@ -54,13 +54,13 @@ func (v *Verification) OK() bool {
 // What does not hold is in the Verification; an error means that the check itself
 // could not be made.
 func Verify(ctx context.Context, dir string) (v *Verification, err error) {
-	real, err := filepath.EvalSymlinks(dir)
+	real, err := filepath.Abs(dir) // first: the folder of `.` may itself be reached by a link
 	if err != nil {
+		return nil, fail.Wrap(fail.Usage, err, "%s cannot be found", dir)
+	}
+	if real, err = filepath.EvalSymlinks(real); err != nil {
 		return nil, fail.Wrap(fail.Usage, err, "%s cannot be read", dir).
 			WithHint("name a run's folder, such as out/JOB/DATE/current")
-	}
-	if real, err = filepath.Abs(real); err != nil {
-		return nil, fail.Wrap(fail.Usage, err, "%s cannot be found", dir)
 	}
 	m, sum, err := ReadManifest(real)
 	if err != nil {
