@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/gofrs/flock"
 
@@ -182,49 +181,6 @@ func (db *DB) Scan(ctx context.Context, q string, dest ...any) error {
 	return nil
 }
 
-// CopyArrow runs one statement that reads the record batches of rr under the name
-// arrow_in, such as
-//
-//	COPY (SELECT * FROM arrow_in) TO 'x.parquet' (FORMAT parquet)
-//
-// The reader is consumed once and may be called from another thread. An error of
-// the reader ends the statement and is returned.
-func (db *DB) CopyArrow(ctx context.Context, rr array.RecordReader, q string) error {
-	defer db.record(q)()
-	conn, err := db.sql.Conn(ctx)
-	if err != nil {
-		return wrap(ctx, q, err)
-	}
-	defer conn.Close()
-	// Views of one database share their names: each call has its own.
-	name := fmt.Sprintf("arrow_in_%d", db.views.Add(1))
-	q = strings.ReplaceAll(q, "arrow_in", name)
-	return conn.Raw(func(dc any) error {
-		c, ok := dc.(*duckdb.Conn)
-		if !ok {
-			return fail.New(fail.Internal, "not a connection of the engine: %T", dc)
-		}
-		ar, err := duckdb.NewArrowFromConn(c)
-		if err != nil {
-			return err
-		}
-		release, err := ar.RegisterView(rr, name)
-		if err != nil {
-			return err
-		}
-		defer release()
-		_, err = c.ExecContext(ctx, q, nil)
-		if rerr := rr.Err(); rerr != nil {
-			return rerr // the cause; the engine's own text says less
-		}
-		if err != nil {
-			return wrap(ctx, q, err)
-		}
-		_, err = c.ExecContext(ctx, "DROP VIEW "+name, nil)
-		return err
-	})
-}
-
 // Spill returns the bytes of memory and of spilled data that the engine holds now.
 // It answers while other statements run.
 func (db *DB) Spill(ctx context.Context) (memory, spilled int64, err error) {
@@ -283,7 +239,7 @@ func wrap(ctx context.Context, q string, err error) error {
 		switch {
 		case de.Type == duckdb.ErrorTypeOutOfMemory && strings.Contains(de.Msg, "max_temp_directory_size"):
 			return fail.Wrap(fail.Resources, err, "the spill folder is full").
-				WithHint("free disk under the spill folder, or name a larger one with --spill-dir")
+				WithHint("free disk under the spill folder, or name a larger one with --stage-dir")
 		case de.Type == duckdb.ErrorTypeOutOfMemory:
 			return fail.Wrap(fail.Resources, err, "the memory limit is too low for this job").
 				WithHint("raise --memory")
