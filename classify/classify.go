@@ -142,6 +142,10 @@ func (c *classifier) status() string {
 
 func code(i int) string { return fmt.Sprintf("d%d", i) }
 
+// CodeColumn names the column of the relation pairs that holds the code of
+// Job.Compare[i], for those who explain a pair.
+func CodeColumn(i int) string { return code(i) }
+
 // pairs compares the linked rows.
 func (c *classifier) pairs() error {
 	if err := c.findScales(); err != nil {

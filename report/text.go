@@ -10,7 +10,8 @@ import (
 // Place says where a run was published, for people at a terminal. It is no part
 // of the summary: the summary must not depend on the folder.
 type Place struct {
-	Dir string // "" where nothing was published (--dry-run)
+	Dir  string   // "" where nothing was published (--dry-run)
+	Next []string // commands of the next steps as they work from here; nil: as the summary has them
 }
 
 // Text prints the summary for a terminal: calm, aligned, without a control
@@ -94,8 +95,16 @@ func Text(w io.Writer, s *Summary, place Place, color bool) error {
 		p.line("report  %s/report.html", visible(place.Dir))
 		p.line("queues  %s/queues/", visible(place.Dir))
 	}
-	for _, n := range s.Next {
-		p.line("next    %s", visible(n.Command))
+	if place.Dir != "" {
+		commands := place.Next
+		if commands == nil {
+			for _, n := range s.Next {
+				commands = append(commands, n.Command)
+			}
+		}
+		for _, c := range commands {
+			p.line("next    %s", visible(c))
+		}
 	}
 	_, err := io.WriteString(w, p.b.String())
 	return err

@@ -37,7 +37,7 @@ First steps:
 	}
 	app.Action = s.group(app.Commands, "recon-batch")
 	app.OnUsageError = s.usageError
-	prepare(s, app.Commands, "recon-batch")
+	prepare(s, app.Commands, "")
 	return app
 }
 
@@ -49,16 +49,21 @@ func commands(s *session) []*cli.Command {
 	}
 }
 
-// prepare gives every command the same manners.
+// prepare gives every command the same manners. path are the commands above; the
+// library puts the name of the program before that of a command of the first level
+// and takes the others as they are.
 func prepare(s *session, list []*cli.Command, path string) {
 	for _, c := range list {
-		c.HelpName = path + " " + c.Name
+		full := "recon-batch " + path + c.Name
+		if path != "" {
+			c.HelpName = full
+		}
 		c.HideHelpCommand = true
 		c.OnUsageError = s.usageError
 		c.CustomHelpTemplate = commandHelp
 		if len(c.Subcommands) > 0 {
-			c.Action = s.group(c.Subcommands, c.HelpName)
-			prepare(s, c.Subcommands, c.HelpName)
+			c.Action = s.group(c.Subcommands, full)
+			prepare(s, c.Subcommands, c.Name+" ")
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
@@ -100,7 +101,7 @@ func (s *session) printExplanation(e pipeline.Explanation) error {
 			s.printf("  %s: no usable key (%s)\n", p.Pass, cut(p.Key))
 			continue
 		}
-		s.printf("  %s: %s; %d of its side, %d candidates", p.Pass, cut(p.Key), p.Same, p.Candidates)
+		s.printf("  %s: %s; %d of its side, %s", p.Pass, cut(p.Key), p.Same, candidates(p.Candidates))
 		if p.Outside > 0 {
 			s.printf(", %d more outside the window", p.Outside)
 		}
@@ -143,7 +144,7 @@ func (s *session) printExplanation(e pipeline.Explanation) error {
 			if k.Refused {
 				state = "REFUSED"
 			}
-			s.printf("  %s %-22s %s\n", state, k.Code, refusal(k))
+			s.printf("  %s\n", strings.TrimRight(fmt.Sprintf("%s %-22s %s", state, k.Code, refusal(k)), " "))
 		}
 		if p.NextAttempt != "" {
 			s.printf("  next attempt %s, expires %s\n", p.NextAttempt, p.Expiry)
@@ -151,6 +152,13 @@ func (s *session) printExplanation(e pipeline.Explanation) error {
 	}
 	s.section("WHAT WOULD CHANGE IT", e.Change)
 	return nil
+}
+
+func candidates(n int64) string {
+	if n == 1 {
+		return "1 candidate"
+	}
+	return fmt.Sprintf("%d candidates", n)
 }
 
 // refusal explains a check that was not passed.

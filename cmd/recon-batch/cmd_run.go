@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -50,10 +51,10 @@ EXAMPLES
 			&cli.StringFlag{Name: "out", Usage: "output folder `DIR`, instead of the job's outputs.dir"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "do everything but publish"},
 			outputFlag(),
-			&cli.IntFlag{Name: "threads", Usage: "`N` threads of the engine (default: the CPUs of the process)", DefaultText: "all"},
+			&cli.IntFlag{Name: "threads", Usage: "`N` threads of the engine", DefaultText: "the CPUs of the process"},
 			&cli.StringFlag{Name: "memory", Usage: "memory `SIZE` of the whole run, such as 2GiB", DefaultText: "cgroup limit or RAM"},
 			&cli.StringFlag{Name: "stage-dir", Usage: "folder `DIR` for parsed files and for spilling", DefaultText: "<out>/.stage"},
-			&cli.DurationFlag{Name: "lock-wait", Usage: "wait so long, such as `10m`, for another run of this job and date"},
+			&cli.DurationFlag{Name: "lock-wait", Usage: "wait for another run of this job and date for at most this `TIME`, such as 10m", DefaultText: "do not wait"},
 			&cli.BoolFlag{Name: "no-progress", Usage: "no progress on stderr"},
 			&cli.BoolFlag{Name: "quiet", Usage: "nothing on stderr but errors"},
 		},
@@ -95,7 +96,7 @@ func (s *session) run(c *cli.Context) error {
 	if asJSON {
 		return s.writeJSON(documentOf(res))
 	}
-	return s.printRun(res)
+	return s.printRun(res, args[0], c.String("out"))
 }
 
 // runOptions reads the flags that run and plan share.
@@ -156,7 +157,22 @@ func endingText(m *pipeline.Manifest) string {
 	return "published"
 }
 
-func (s *session) printRun(res *pipeline.Result) error {
+// nextHere gives the commands of the report as they work in the present folder. The
+// report itself names the job file without its folder: it must not depend on where
+// the run was started.
+func nextHere(steps []report.Step, job, out string) []string {
+	where := " " + displayQuoted(job)
+	if out != "" {
+		where = " --out " + displayQuoted(out) + where
+	}
+	var list []string
+	for _, n := range steps {
+		list = append(list, strings.Replace(n.Command, " "+displayQuoted(filepath.Base(job)), where, 1))
+	}
+	return list
+}
+
+func (s *session) printRun(res *pipeline.Result, job, out string) error {
 	m := res.Manifest
 	if res.NoOp {
 		s.printf("already complete: %s %s, run %s (ended with %d)\n", m.Job, m.BusinessDate, m.RunID, m.Outcome.ExitCode)
@@ -166,6 +182,7 @@ func (s *session) printRun(res *pipeline.Result) error {
 	place := report.Place{}
 	if !res.DryRun {
 		place.Dir = res.Dir
+		place.Next = nextHere(res.Summary.Next, job, out)
 	}
 	if err := report.Text(s.stdout, res.Summary, place, s.color(s.stdout)); err != nil {
 		return fail.Wrap(fail.Resources, err, "stdout cannot be written")

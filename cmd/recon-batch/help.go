@@ -17,7 +17,7 @@ COMMANDS{{range .VisibleCommands}}
 	commandHelp = `{{.HelpName}}: {{.Usage}}
 
 USAGE
-   {{if .UsageText}}{{.UsageText}}{{else}}{{.HelpName}}{{if .VisibleFlags}} [flags]{{end}} {{.ArgsUsage}}{{end}}
+   {{if .UsageText}}{{.UsageText}}{{else}}{{.HelpName}}{{if .VisibleCommands}} COMMAND{{end}}{{if .VisibleFlags}} [flags]{{end}}{{if .ArgsUsage}} {{.ArgsUsage}}{{end}}{{end}}
 {{if .Description}}
 {{.Description}}
 {{end}}{{if .VisibleCommands}}

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/internal/pipeline"
@@ -157,4 +161,43 @@ func TestPanic(t *testing.T) {
 	if code := do(s); code != int(fail.Internal) || !strings.Contains(stderr.String(), "this is a bug") {
 		t.Errorf("status %d, stderr %q", code, stderr)
 	}
+}
+
+// Every command's help names the command as it is typed, with all it says in
+// place: no name twice, no blank at the end of a line, no default twice.
+func TestHelpOfEveryCommand(t *testing.T) {
+	var walk func(list []*cli.Command, path []string)
+	walk = func(list []*cli.Command, path []string) {
+		for _, c := range list {
+			if c.Name == "help" { // its own help is that of the program
+				continue
+			}
+			words := append(slices.Clone(path), c.Name)
+			name := strings.Join(append([]string{"recon-batch"}, words...), " ")
+			for _, args := range [][]string{append(slices.Clone(words), "--help"), append([]string{"help"}, words...)} {
+				s, out, _ := testSession(nil, args...)
+				if code := do(s); code != 0 {
+					t.Errorf("%v: %d", args, code)
+				}
+				if !strings.HasPrefix(out.String(), name+": "+c.Usage+"\n") || !regexp.MustCompile(`\nUSAGE\n   `+name+`[ \n]`).MatchString(out.String()) {
+					t.Errorf("%v begins\n%.200s", args, out)
+				}
+				for line := range strings.Lines(out.String()) {
+					line = strings.TrimSuffix(line, "\n")
+					if strings.TrimRight(line, " ") != line || strings.Contains(line, "recon-batch recon-batch") || strings.Count(line, "(default:") > 1 {
+						t.Errorf("%v has the line %q", args, line)
+					}
+				}
+			}
+			if c.Action != nil && len(c.Subcommands) == 0 && strings.HasPrefix(c.ArgsUsage, "J") {
+				s, _, errs := testSession(nil, words...)
+				if do(s) != int(fail.Usage) || !strings.Contains(errs.String(), "hint: usage: "+name+" [flags] "+c.ArgsUsage+"\n") {
+					t.Errorf("%v without arguments says\n%s", words, errs)
+				}
+			}
+			walk(c.Subcommands, words)
+		}
+	}
+	s, _, _ := testSession(nil)
+	walk(commands(s), nil)
 }

@@ -80,7 +80,7 @@ type FieldTrace struct {
 	Comparator string  `json:"comparator"`
 	Operations *string `json:"operations"`
 	Results    *string `json:"results"`
-	Result     string  `json:"result"` // equal, within tolerance, differs
+	Result     string  `json:"result"` // equal, within tolerance, differs, unreadable, ambiguous time, not compared
 }
 
 // Proposal is a queue item with every check of the guard.
@@ -361,7 +361,7 @@ func (x *explainer) row(side rules.Side, rid int64) (*Explanation, error) {
 		return nil, err
 	}
 	if link != "" {
-		if e.Partners, err = x.partners(side, rid, link, reason, strings.Split(fields, ";"), e.Values); err != nil {
+		if e.Partners, err = x.partners(side, rid, link, e.Values); err != nil {
 			return nil, err
 		}
 	}

@@ -3,10 +3,11 @@ package pipeline
 import (
 	"database/sql"
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/recon-batch/recon-batch/classify"
 	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/match/compare"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -105,7 +106,7 @@ func (x *explainer) list(side rules.Side, q string) ([]Place, error) {
 
 // partners lists the rows of the other side under the link, each with every
 // compared field.
-func (x *explainer) partners(side rules.Side, rid int64, link, reason string, listed []string, values []Value) ([]Partner, error) {
+func (x *explainer) partners(side rules.Side, rid int64, link string, values []Value) ([]Partner, error) {
 	rowsView, _ := tables(side.Other())
 	places, err := x.list(side.Other(), explainSQL("linked").Render(duck.Slots{"rows": rowsView, "link": duck.Literal(link)}))
 	if err != nil {
@@ -117,32 +118,62 @@ func (x *explainer) partners(side rules.Side, rid int64, link, reason string, li
 		if err != nil {
 			return nil, err
 		}
-		op, res := values, other
+		op, res, oRid, rRid := values, other, rid, p.rid
 		if side == rules.Results {
-			op, res = other, values
+			op, res, oRid, rRid = other, values, p.rid, rid
 		}
-		out = append(out, Partner{Row: p, Fields: x.fields(op, res, reason, listed, len(places) > 1)})
+		codes, err := x.codes(oRid, rRid)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Partner{Row: p, Fields: x.fields(op, res, codes)})
 	}
 	return out, nil
 }
 
-// fields compares the pair. The verdict already lists what differs, by the one
-// comparator that the engine has; where several effects are linked it lists
-// nothing, and the values speak.
-func (x *explainer) fields(op, res []Value, reason string, listed []string, several bool) []FieldTrace {
+// codes are those that the comparators gave the pair, whatever its verdict became;
+// all equal for a pair that needed no comparison.
+func (x *explainer) codes(o, r int64) ([]int, error) {
+	codes := make([]int, len(x.b.Compare))
+	if len(codes) == 0 {
+		return codes, nil
+	}
+	columns, dest := make([]string, len(codes)), make([]any, len(codes))
+	for i := range codes {
+		columns[i], dest[i] = classify.CodeColumn(i), &codes[i]
+	}
+	rows, err := x.db.Query(x.ctx, explainSQL("codes").Render(duck.Slots{
+		"columns": strings.Join(columns, ", "), "o": fmt.Sprint(o), "r": fmt.Sprint(r)}))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(dest...); err != nil {
+			return nil, err
+		}
+	}
+	return codes, rows.Err()
+}
+
+// fields lists every compared field of a pair with what its comparator said.
+func (x *explainer) fields(op, res []Value, codes []int) []FieldTrace {
 	var out []FieldTrace
-	for _, c := range x.b.Compare {
+	for i, c := range x.b.Compare {
 		t := FieldTrace{Field: c.Name, Comparator: compareWords(c), Operations: valueOf(op, c.Operations), Results: valueOf(res, c.Results)}
-		t.Result = "equal"
-		switch {
-		case slices.Contains(listed, c.Name) && reason == "within_tolerance":
+		switch codes[i] {
+		case compare.CodeEqual:
+			t.Result = "equal"
+		case compare.CodeTolerance:
 			t.Result = "within tolerance"
-		case slices.Contains(listed, c.Name):
-			t.Result = "differs"
-		case c.OnlyIfEqual != "" && slices.Contains(listed, c.OnlyIfEqual) && reason != "within_tolerance":
+		case compare.CodeUnreadable:
+			t.Result = "unreadable"
+		case compare.CodeAmbiguous:
+			t.Result = "ambiguous time"
+		case compare.CodeSkipped:
 			t.Result = "not compared"
-		case several:
-			t.Result = "not decisive"
+		default:
+			t.Result = "differs"
 		}
 		if c.As == rules.AsStatus {
 			expected := string(c.Expect)

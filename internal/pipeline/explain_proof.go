@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,7 +57,7 @@ func (x *explainer) proof(e *Explanation) error {
 		e.Coverage = append(e.Coverage, fmt.Sprintf("needed of every account that should know it: %s until %s, and its lag on top", clock(from), clock(until)))
 	}
 	e.Coverage = append(e.Coverage, intervalWords(x.rels[1].Coverage)...)
-	e.Coverage = append(e.Coverage, "together they "+provesText(covered)+" an absence")
+	e.Coverage = append(e.Coverage, provesText(e, covered, "an absence"))
 	return nil
 }
 
@@ -75,15 +76,24 @@ func (x *explainer) resultProof(e *Explanation) error {
 		e.Coverage = append(e.Coverage, fmt.Sprintf("needed of the operations export: %s until %s", clock(booked.Add(-longest-x.b.ClockSkew)), clock(booked)))
 	}
 	e.Coverage = append(e.Coverage, intervalWords(x.rels[0].Coverage)...)
-	e.Coverage = append(e.Coverage, "together they "+provesText(covered)+" that nobody asked for it")
+	e.Coverage = append(e.Coverage, provesText(e, covered, "that nobody asked for it"))
 	return nil
 }
 
-func provesText(covered bool) string {
-	if covered {
-		return "prove"
+// provesText says what the silence of the other side's sources proves. There is no
+// silence about a row that is linked, save by a failed attempt alone, which is no
+// effect (V19).
+func provesText(e *Explanation, covered bool, what string) string {
+	linked := slices.ContainsFunc(e.Partners, func(p Partner) bool { return p.Row.Reason != "failed_attempt" })
+	switch {
+	case linked && covered:
+		return "it is linked; without the link they would prove " + what
+	case linked:
+		return "it is linked; without the link they would not prove " + what
+	case covered:
+		return "together they prove " + what
 	}
-	return "do not prove"
+	return "together they do not prove " + what
 }
 
 func (x *explainer) holds(side rules.Side, rid int64, cond string) (is bool, err error) {
@@ -152,25 +162,22 @@ func (x *explainer) proposals(e *Explanation) ([]Proposal, error) {
 		if expiry != nil {
 			p.Expiry = instant(*expiry)
 		}
-		p.Checks = guardChecks(e.Row.Class, strings.Split(refused, ";"))
+		p.Checks = guardChecks(e.Row, strings.Split(refused, ";"))
 		out = append(out, p)
 	}
 	return out, rows.Err()
 }
 
 // guardChecks lists the checks of the proposal that the verdict could lead to:
-// those of a requeue for an absence, those of a compensation for a surplus or
-// unexpected effect, otherwise only what was refused.
-func guardChecks(class string, refused []string) []GuardCheck {
+// those of a requeue for an absence, those of a compensation for a surplus effect;
+// otherwise only what was refused. A check that was not made is not called passed.
+func guardChecks(row Place, refused []string) []GuardCheck {
 	out := []GuardCheck{}
 	for bit := classify.Check(1); bit.Codes() != ""; bit <<= 1 {
 		code := bit.Codes()
-		tried := class == "absent" && bit < classify.NoGoodEffect ||
-			(class == "duplicate" || class == "unexpected") && bit >= classify.NoGoodEffect
-		failed := false
-		for _, r := range refused {
-			failed = failed || r == code
-		}
+		tried := row.Class == "absent" && bit < classify.NoGoodEffect ||
+			row.Reason == "surplus_effect" && bit >= classify.NoGoodEffect
+		failed := slices.Contains(refused, code)
 		if tried || failed {
 			out = append(out, GuardCheck{Code: code, Refused: failed, Sentence: classify.Sentence(code)})
 		}

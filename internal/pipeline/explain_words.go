@@ -25,8 +25,8 @@ var reasonWords = map[string]string{
 	"keys_disagree":              "its identity keys point to different rows (V12, V14)",
 	"counterpart_not_unique":     "the other side has conflicting records under its key (V5)",
 	"no_usable_key":              "it has no usable key in any pass (V18)",
-	"coverage_incomplete":        "no counterpart, but the sources do not prove that there is none (V26, V29)",
-	"unattributed_result":        "no counterpart, but a result without identity could be its effect (V27)",
+	"coverage_incomplete":        "nothing that counts is linked, but the sources do not prove that there is nothing (V26, V29)",
+	"unattributed_result":        "nothing that counts is linked, but a result without identity could be the effect (V27)",
 	"outcome_unknown":            "the provider does not know the outcome, or a row out of scope carries its key (V19, V28)",
 	"unmapped_status":            "linked, but the status is not in the declared map (V19)",
 	"time_ambiguous":             "a time that decides exists twice, never, or not at all (V20, V26)",
@@ -87,7 +87,10 @@ func (x *explainer) change(e *Explanation, fields string) []string {
 	case "coverage_incomplete":
 		return []string{"the missing coverage, see above, makes it absent or unexpected", "one " + other + " under " + key + " links it"}
 	case "unattributed_result":
-		return []string{"an identity key on the results that carry none, or a type, entity, currency or time by which they contradict it"}
+		return []string{
+			"an identity key on the results that carry none, or a type, entity, currency or time by which they contradict it",
+			"a scope rule for those results, where they are no effects at all (fees, payouts)",
+		}
 	case "within_window":
 		return []string{"a reference time at or after the end of the window, see above", "one result under " + key + " links it"}
 	case "in_progress":
@@ -108,6 +111,10 @@ func (x *explainer) change(e *Explanation, fields string) []string {
 		return []string{"a time with its offset"}
 	case "out_of_period":
 		return []string{"a period that holds the operation's time"}
+	case "failed_attempt":
+		return []string{"a status that the job does not map to failed makes it an effect"}
+	case "amount_group_differs", "incomplete_group":
+		return []string{"members whose sum and number are those of the result"}
 	}
 	return []string{"another rule of the job under `scope`"}
 }

@@ -141,15 +141,22 @@ func TestGuardChecks(t *testing.T) {
 		}
 		return passed, refused
 	}
-	passed, refused := codes(guardChecks("absent", []string{"attempts", "state"}))
+	passed, refused := codes(guardChecks(Place{Class: "absent", Reason: "no_result"}, []string{"attempts", "state"}))
 	if refused != "attempts state " || !strings.HasPrefix(passed, "not_idempotent no_key key_lifetime key_shared duration ") || strings.Contains(passed, "good") {
 		t.Errorf("absent: passed %s; refused %s", passed, refused)
 	}
-	passed, refused = codes(guardChecks("duplicate", []string{"no_good_effect"}))
+	passed, refused = codes(guardChecks(Place{Class: "duplicate", Reason: "surplus_effect"}, []string{"no_good_effect"}))
 	if refused != "no_good_effect " || !strings.Contains(passed, "not_succeeded") || strings.Contains(passed, "lease") {
 		t.Errorf("duplicate: passed %s; refused %s", passed, refused)
 	}
-	if passed, refused = codes(guardChecks("correct", []string{"state"})); passed != "" || refused != "state " {
-		t.Errorf("correct: passed %s; refused %s", passed, refused)
+	// Nothing but a surplus effect is tried for a compensation, nothing but an absence
+	// for a requeue: the others passed no check.
+	for _, row := range []Place{
+		{Class: "correct", Reason: "equal"}, {Class: "unexpected", Reason: "no_operation"}, {Class: "duplicate", Reason: "conflicting_copies"},
+		{Class: "divergent", Reason: "duplicate_effect"}, {Class: "ambiguous", Reason: "keys_disagree"},
+	} {
+		if passed, refused = codes(guardChecks(row, []string{"state"})); passed != "" || refused != "state " {
+			t.Errorf("%s: passed %s; refused %s", row.Reason, passed, refused)
+		}
 	}
 }
