@@ -25,4 +25,4 @@ FROM (
   FROM open_o g JOIN facts f ON f.rid = g.rid
   LEFT JOIN (SELECT o_rid, min(pass) AS pass, min(link) AS link FROM links GROUP BY o_rid) a ON a.o_rid = g.rid) x
 -- Only what is undecided, or conflicts, belongs to a set.
-LEFT JOIN set_of s ON s.node = 2 * x.rid AND (x.verdict LIKE 'ambiguous/%' OR x.verdict = 'duplicate/conflicting_copies')
+LEFT JOIN set_of s ON s.node = CASE WHEN x.verdict LIKE 'ambiguous/%' OR x.verdict = 'duplicate/conflicting_copies' THEN 2 * x.rid END

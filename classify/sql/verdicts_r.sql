@@ -21,4 +21,4 @@ FROM (
   SELECT g.rid, g.verdict, NULL, NULL, NULL, NULL, g.candidates, g.in_period
   FROM open_r g) x
 -- Only what is undecided, or conflicts, belongs to a set.
-LEFT JOIN set_of s ON s.node = 2 * x.rid + 1 AND (x.verdict LIKE 'ambiguous/%' OR x.verdict = 'duplicate/conflicting_copies')
+LEFT JOIN set_of s ON s.node = CASE WHEN x.verdict LIKE 'ambiguous/%' OR x.verdict = 'duplicate/conflicting_copies' THEN 2 * x.rid + 1 END
