@@ -14,7 +14,7 @@ func Schema() []byte {
 	}
 	root := jobShape.schema()
 	root["$schema"] = "http://json-schema.org/draft-07/schema#"
-	root["title"] = "recon-batch job"
+	root["title"] = "job of recon-batch"
 	root["definitions"] = definitions
 	text, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {

@@ -167,7 +167,7 @@ func (d *outDir) publish(tmp, id string) error {
 func (d *outDir) switchCurrent(id string) error {
 	if info, err := os.Lstat(d.current()); err == nil && info.Mode()&fs.ModeSymlink == 0 {
 		return fail.New(fail.Conflict, "%s is not a symbolic link", displayPath(d.current())).
-			WithHint("move it away: recon-batch owns that name")
+			WithHint("move it away: the name belongs to the program")
 	}
 	tmp := filepath.Join(d.date, tmpName(currentName))
 	if err := os.Symlink(id, tmp); err != nil {
