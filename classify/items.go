@@ -152,9 +152,9 @@ func (c *classifier) requeueFacts() error {
 		ok(idem+" IS NOT NULL", NoKey),
 		ok("NOT ("+idempotent+") OR t.next_us < t.key_end_us", KeyLifetime),
 		ok(c.o.Raw("attempts", "BIGINT")+" < "+limit, Attempts),
-		ok("t.duration_end_us IS NULL OR t.next_us < t.duration_end_us", Duration),
-		ok("("+o.Raw("error_class", "VARCHAR")+" IS NULL OR "+o.Raw("error_class", "VARCHAR")+" IN ('', 'none', 'transient')) AND "+c.retryable(), ErrorClass),
-		ok("NOT coalesce("+o.Late("lease_until")+" > "+c.asOf()+", false)", Lease),
+		ok("NOT "+o.Unknown("first_failed_at")+" AND (t.duration_end_us IS NULL OR t.next_us < t.duration_end_us)", Duration),
+		ok("NOT "+o.Unknown("error_class")+" AND ("+o.Raw("error_class", "VARCHAR")+" IS NULL OR "+o.Raw("error_class", "VARCHAR")+" IN ('', 'none', 'transient')) AND "+c.retryable(), ErrorClass),
+		ok("NOT "+o.Unknown("lease_until")+" AND NOT coalesce("+o.Late("lease_until")+" > "+c.asOf()+", false)", Lease),
 		ok(c.legal("retry_scheduled"), State),
 	}
 	identity, err := c.identityCarried()
@@ -187,9 +187,11 @@ func (c *classifier) requeueFacts() error {
 		}
 	}
 	if v := c.orderedVersion(); v != "" && o.Has("entity") {
-		typ := match.Columns(c.job.Job, c.ops.Layout, "s").Raw("type", "VARCHAR")
+		s := match.Columns(c.job.Job, c.ops.Layout, "s")
+		typ := s.Raw("type", "VARCHAR")
 		join := "\nLEFT JOIN newest n ON n.entity = o.f_entity AND n.type IS NOT DISTINCT FROM " + o.Raw("type", "VARCHAR")
-		if err := add("newest", "n.version IS NULL OR o."+v+" >= n.version", join, NewerVersion, duck.Slots{"type": typ, "version": v}); err != nil {
+		if err := add("newest", "NOT coalesce(n.unknown, false) AND (n.version IS NULL OR o."+v+" >= n.version)", join, NewerVersion,
+			duck.Slots{"type": typ, "version": v, "unknown": s.Unknown("version")}); err != nil {
 			return err
 		}
 	}
@@ -203,7 +205,7 @@ func (c *classifier) requeueFacts() error {
 		if f.Type == rules.Boolean {
 			cond = "NOT coalesce(" + o.Raw("hold", "") + ", false)"
 		}
-		checks = append(checks, ok(cond, OnHold))
+		checks = append(checks, ok("NOT "+o.Unknown("hold")+" AND "+cond, OnHold))
 	}
 	return c.exec("requeue_facts", duck.Slots{
 		"next":         c.nextAttempt(),

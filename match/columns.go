@@ -85,6 +85,20 @@ func (s ColumnSet) Unreadable(field string) string {
 	return fmt.Sprintf("(%sbad >> %d) & 1 = 1", s.alias, i)
 }
 
+// Unknown is true where the field holds something that gives no value: a text that
+// is not of its type, or a local time that never is. Such a field is not empty, and
+// nothing that counts on it being empty may.
+func (s ColumnSet) Unknown(field string) string {
+	f := s.job.Spec(s.layout.Side).Field(field)
+	switch {
+	case f == nil:
+		return "false"
+	case f.Type != rules.Timestamp:
+		return "(" + s.Unreadable(field) + ")"
+	}
+	return fmt.Sprintf("(%s OR %s AND %s IS NULL)", s.Unreadable(field), s.Ambiguous(field), s.Late(field))
+}
+
 // ExpectedStatus is the status that a linked result should have.
 func ExpectedStatus(job *rules.Job) rules.Status {
 	for _, c := range job.Compare {

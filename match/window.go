@@ -33,7 +33,8 @@ func HasWindow(job *rules.Job, s ColumnSet) string {
 
 // Due is the instant (microseconds) from which the absence of a result means
 // something (V25): max(created + deadline, last attempt + expected). The later
-// reading of an ambiguous time counts. NULL where the creation is unknown.
+// reading of an ambiguous time counts. NULL where the creation is unknown, or the
+// last attempt is there and cannot be read.
 func Due(job *rules.Job, s ColumnSet) string {
 	us := func(d time.Duration) string { return fmt.Sprint(d.Microseconds()) }
 	deadline := PolicyCase(job, s, func(p rules.TypePolicy) string { return us(p.Deadline) }, "0")
@@ -42,7 +43,8 @@ func Due(job *rules.Job, s ColumnSet) string {
 	if !s.Has("last_attempt_at") {
 		return fmt.Sprintf("(%s + %s)", created, deadline)
 	}
-	return fmt.Sprintf("CASE WHEN %s IS NULL THEN NULL ELSE greatest(%s + %s, %s + %s) END", created, created, deadline, last, expected)
+	return fmt.Sprintf("CASE WHEN %s IS NULL OR %s THEN NULL ELSE greatest(%s + %s, %s + %s) END",
+		created, s.Unknown("last_attempt_at"), created, deadline, last, expected)
 }
 
 // segment is a covered time of an account after withdrawn gaps were cut out.

@@ -7,7 +7,7 @@ SELECT f.rid, (f.rid IN (SELECT o_rid FROM effects)) AS attempted,
     WHEN f.rid IN (SELECT rid FROM known_elsewhere) THEN 'ambiguous/keys_disagree'
     WHEN f.keyless THEN 'ambiguous/no_usable_key'
     WHEN f.leased THEN 'not_due/in_progress'
-    WHEN f.has_window AND f.time_missing THEN 'ambiguous/time_ambiguous'
+    WHEN f.has_window AND (f.time_missing OR f.due_us IS NULL) THEN 'ambiguous/time_ambiguous'
     WHEN f.has_window AND /*$as_of*/ < f.due_us THEN 'not_due/within_window'
     WHEN f.covered IS NULL THEN 'ambiguous/time_ambiguous'
     WHEN NOT f.covered THEN 'ambiguous/coverage_incomplete'

@@ -30,7 +30,7 @@ func (w *world) due(o *row) due {
 		return dueNow
 	}
 	created, late, ok := w.span(o, "created_at")
-	if !ok || created != late {
+	if !ok || created != late || w.unknown(o, "last_attempt_at") {
 		return dueUnknown
 	}
 	if w.asOf() < w.windowEnd(o, p, created) {

@@ -84,10 +84,11 @@ func (w *world) requeueChecks(o *row) []string {
 	refuse("key_lifetime", p.Idempotent && !w.keyLives(o, p))
 	refuse("key_shared", w.keyShared(o))
 	refuse("attempts", !w.attemptsLeft(o, p))
-	refuse("duration", p.MaxDuration > 0 && !w.before(o, "first_failed_at", p.MaxDuration.Microseconds(), p, true))
+	refuse("duration", w.unknown(o, "first_failed_at") || p.MaxDuration > 0 && !w.before(o, "first_failed_at", p.MaxDuration.Microseconds(), p, true))
 	refuse("error_class", !w.retryable(o, p))
 	_, lease, leased := w.span(o, "lease_until")
-	refuse("lease", leased && lease > w.asOf())
+	refuse("lease", w.unknown(o, "lease_until") || leased && lease > w.asOf())
+	refuse("on_hold", w.held(o))
 	refuse("newer_version", w.overtaken(o))
 	refuse("sibling_effect", w.siblingEffect(o, p))
 	refuse("no_identity", !w.recognisable(o))
@@ -160,6 +161,9 @@ func (w *world) attemptsLeft(o *row, p rules.TypePolicy) bool {
 // retryable looks at the error of our side, and for an operation that failed at
 // the provider at every refusal: each must be one that the job maps as retryable.
 func (w *world) retryable(o *row, p rules.TypePolicy) bool {
+	if w.unknown(o, "error_class") {
+		return false
+	}
 	if e, ok := o.field("error_class").(string); ok && e != "transient" && e != "none" {
 		return false
 	}
@@ -184,11 +188,34 @@ func (w *world) overtaken(o *row) bool {
 		return false
 	}
 	for _, x := range w.o {
-		if x.field("entity") == entity && x.field("type") == o.field("type") && w.newer(x, o) {
+		same := x.field("entity") == entity && x.field("type") == o.field("type")
+		if same && (w.newer(x, o) || w.versioned() && w.unknown(x, "version")) {
 			return true
 		}
 	}
 	return false
+}
+
+// held tells whether the operation is on hold: a boolean that is true, any other
+// field that is filled, and either where it cannot be read.
+func (w *world) held(o *row) bool {
+	f := w.job.Operations.Field("hold")
+	if f == nil {
+		return false
+	}
+	v := o.field("hold")
+	return w.unknown(o, "hold") || v == true || v != nil && f.Type != rules.Boolean
+}
+
+// versioned tells whether the versions of operations have an order.
+func (w *world) versioned() bool {
+	for _, c := range w.job.Compare {
+		if c.As == rules.AsVersion && c.Operations == "version" {
+			return c.Scheme != rules.VersionOpaque
+		}
+	}
+	f := w.job.Operations.Field("version")
+	return f != nil && (f.Type == rules.Integer || f.Type == rules.Timestamp)
 }
 
 // newer compares the versions of two operations as the job compares versions.

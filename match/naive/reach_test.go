@@ -35,7 +35,7 @@ var everyVerdict = []string{
 var everyProposal = []string{
 	"none", "confirm", "requeue", "compensate", "review", "close",
 	"not_idempotent", "no_key", "key_lifetime", "key_shared", "attempts", "duration", "error_class", "newer_version", "sibling_effect",
-	"no_identity", "stale_export", "state", "no_good_effect", "good_effect_differs", "not_succeeded", "not_settled", "no_remote_id", "no_business_operation",
+	"no_identity", "stale_export", "lease", "on_hold", "state", "no_good_effect", "good_effect_differs", "not_succeeded", "not_settled", "no_remote_id", "no_business_operation",
 }
 
 // linking are the passes that link rows, in no order.

@@ -389,6 +389,8 @@ func TestV24V25Windows(t *testing.T) {
 		{"whatever the coverage", nil, func(b *bench) { b.in.ResultsCoverage = nil }, head + "a,charge,10T22:01,,\n", "operation_id\n", "o1 not_due/within_window"},
 		{"without the time", nil, nil, head + "a,charge,,,\nb,charge,10T08:00|10T09:00,,\nc,charge,never,,\n", "operation_id\n",
 			"o1 ambiguous/time_ambiguous\no2 ambiguous/time_ambiguous\no3 ambiguous/time_ambiguous"},
+		{"a last attempt that cannot be read", nil, nil, head + "a,charge,10T08:00,!soon,\nb,charge,10T08:00,never,\n", "operation_id\n",
+			"o1 ambiguous/time_ambiguous\no2 ambiguous/time_ambiguous"},
 		{"the default of all types", func(j *rules.Job) { j.Types["*"] = j.Types["charge"] }, nil, head + "a,other,10T22:01,,\n", "operation_id\n", "o1 not_due/within_window"},
 		{"no window: due", nil, nil, head + "a,other,11T03:59,,\n", "operation_id\n", "o1 absent/no_result"},
 	})
@@ -532,8 +534,8 @@ func TestV29Unexpected(t *testing.T) {
 
 // Each case changes one thing of an operation that may be requeued.
 func TestV30Requeue(t *testing.T) {
-	const head = "operation_id,idempotency_key,type,entity,state,version,attempts,error_class,created_at,first_failed_at\n"
-	const good = "a,k,charge,E,pending,1,1,transient,10T12:00,10T12:00\n"
+	const head = "operation_id,idempotency_key,type,entity,state,version,attempts,error_class,created_at,first_failed_at,lease_until\n"
+	const good = "a,k,charge,E,pending,1,1,transient,10T12:00,10T12:00,\n"
 	const known = "operation_id,idempotency_key,status\nz,zz,refused\n"
 	policy := func(change func(*rules.TypePolicy)) func(*bench) {
 		return func(b *bench) {
@@ -550,39 +552,44 @@ func TestV30Requeue(t *testing.T) {
 		refused             []string
 	}{
 		{"all checks pass", good, known, nil, Requeue, nil},
-		{"not idempotent", "a,k,email,E,pending,1,1,,10T12:00,\n", known, nil, Review, []string{"not_idempotent"}},
-		{"attempts unknown", "a,k,charge,E,pending,1,,,10T12:00,\n", known, nil, Review, []string{"attempts"}},
+		{"not idempotent", "a,k,email,E,pending,1,1,,10T12:00,,\n", known, nil, Review, []string{"not_idempotent"}},
+		{"attempts unknown", "a,k,charge,E,pending,1,,,10T12:00,,\n", known, nil, Review, []string{"attempts"}},
 		{"attempts without a limit", good, known, policy(func(p *rules.TypePolicy) { p.MaxAttempts = 0 }), Review, []string{"attempts"}},
-		{"no key", "a,,charge,E,pending,1,1,,10T12:00,\n", known, nil, Review, []string{"no_key"}},
-		{"key lifetime", "a,k,charge,E,pending,1,1,,10T04:00,\n", known, nil, Review, []string{"key_lifetime"}},
+		{"no key", "a,,charge,E,pending,1,1,,10T12:00,,\n", known, nil, Review, []string{"no_key"}},
+		{"key lifetime", "a,k,charge,E,pending,1,1,,10T04:00,,\n", known, nil, Review, []string{"key_lifetime"}},
 		{"lifetime not declared", good, known, policy(func(p *rules.TypePolicy) { p.KeyTTL = 0 }), Review, []string{"key_lifetime"}},
-		{"key shared", good + "b,k,refund,F,pending,1,1,,10T12:00,\n", known, nil, Review, []string{"key_shared"}},
+		{"key shared", good + "b,k,refund,F,pending,1,1,,10T12:00,,\n", known, nil, Review, []string{"key_shared"}},
 		{"a copy does not share", good + good, known, nil, Requeue, nil},
-		{"attempts", "a,k,charge,E,pending,1,5,,10T12:00,\n", known, nil, Review, []string{"attempts"}},
-		{"duration", "a,k,charge,E,pending,1,1,,10T12:00,10T08:00\n", known, nil, Review, []string{"duration"}},
-		{"error class", "a,k,charge,E,pending,1,1,permanent,10T12:00,\n", known, nil, Review, []string{"error_class"}},
+		{"attempts", "a,k,charge,E,pending,1,5,,10T12:00,,\n", known, nil, Review, []string{"attempts"}},
+		{"duration", "a,k,charge,E,pending,1,1,,10T12:00,10T08:00,\n", known, nil, Review, []string{"duration"}},
+		{"error class", "a,k,charge,E,pending,1,1,permanent,10T12:00,,\n", known, nil, Review, []string{"error_class"}},
 		{"a refusal", good, "operation_id,idempotency_key,status\na,k,refused\n", nil, Review, []string{"error_class"}},
 		{"a refusal that may be retried", good, "operation_id,idempotency_key,status\na,k,refused\n",
 			policy(func(p *rules.TypePolicy) { p.Retryable = []string{"refused"} }), Requeue, nil},
-		{"newer version", good + "b,l,charge,E,confirmed,2,1,,10T12:00,\n", known, nil, Review, []string{"newer_version"}},
-		{"version unknown beside a known one", "a,k,charge,E,pending,,1,,10T12:00,\nb,l,charge,E,confirmed,2,1,,10T12:00,\n", known, nil, Review, []string{"newer_version"}},
-		{"newer version of another type", good + "b,l,refund,E,confirmed,2,1,,10T12:00,\n", known, nil, Requeue, nil},
-		{"sibling with an effect", good + "b,l,charge,E,confirmed,1,1,,10T12:00,\n", "operation_id,idempotency_key,version,status\nb,l,1,settled\n",
+		{"newer version", good + "b,l,charge,E,confirmed,2,1,,10T12:00,,\n", known, nil, Review, []string{"newer_version"}},
+		{"version unknown beside a known one", "a,k,charge,E,pending,,1,,10T12:00,,\nb,l,charge,E,confirmed,2,1,,10T12:00,,\n", known, nil, Review, []string{"newer_version"}},
+		{"newer version of another type", good + "b,l,refund,E,confirmed,2,1,,10T12:00,,\n", known, nil, Requeue, nil},
+		{"sibling with an effect", good + "b,l,charge,E,confirmed,1,1,,10T12:00,,\n", "operation_id,idempotency_key,version,status\nb,l,1,settled\n",
 			policy(func(p *rules.TypePolicy) { p.OncePer = []string{"entity"} }), Review, []string{"sibling_effect"}},
-		{"sibling that we hold confirmed and that failed", good + "b,l,charge,E,confirmed,1,1,,10T12:00,\n", "operation_id,idempotency_key,version,status\nb,l,1,refused\n",
+		{"sibling that we hold confirmed and that failed", good + "b,l,charge,E,confirmed,1,1,,10T12:00,,\n", "operation_id,idempotency_key,version,status\nb,l,1,refused\n",
 			policy(func(p *rules.TypePolicy) { p.OncePer = []string{"entity"} }), Review, []string{"sibling_effect"}},
-		{"absent sibling", good + "b,l,charge,E,pending,1,1,,10T12:00,\n", known,
+		{"absent sibling", good + "b,l,charge,E,pending,1,1,,10T12:00,,\n", known,
 			policy(func(p *rules.TypePolicy) { p.OncePer = []string{"entity"} }), Requeue, nil},
-		{"undecided sibling", good + "b,l,charge,E,confirmed,1,1,,11T03:00,\n", known,
+		{"undecided sibling", good + "b,l,charge,E,confirmed,1,1,,11T03:00,,\n", known,
 			policy(func(p *rules.TypePolicy) { p.OncePer = []string{"entity"} }), Review, []string{"sibling_effect"}},
 		{"results do not carry its key", good, "operation_id,status\n,refused\n", nil, Review, []string{"no_identity"}},
 		{"stale export", good, known, func(b *bench) {
 			policy(func(p *rules.TypePolicy) { p.ExportAge = time.Hour })(b)
 			b.in.OperationsCoverage = []extract.Interval{{From: instant("01T00:00"), Until: instant("11T02:59"), Proves: rules.FullLifecycle}}
 		}, Review, []string{"stale_export"}},
-		{"state", "a,k,charge,E,confirmed,1,1,,10T12:00,\n", known, nil, Review, []string{"state"}},
-		{"unknown state", "a,k,charge,E,parked,1,1,,10T12:00,\n", known, nil, Review, []string{"state"}},
-		{"every refused check", "a,,email,E,parked,1,5,critical,10T12:00,10T08:00\n", known, nil, Review,
+		{"state", "a,k,charge,E,confirmed,1,1,,10T12:00,,\n", known, nil, Review, []string{"state"}},
+		{"unknown state", "a,k,charge,E,parked,1,1,,10T12:00,,\n", known, nil, Review, []string{"state"}},
+		{"a lease that cannot be read", "a,k,charge,E,pending,1,1,,10T12:00,,!soon\n", known, nil, Review, []string{"lease"}},
+		{"a lease until a time that never was", "a,k,charge,E,pending,1,1,,10T12:00,,never\n", known, nil, Review, []string{"lease"}},
+		{"a first failure that cannot be read", "a,k,charge,E,pending,1,1,,10T12:00,!soon,\n", known, nil, Review, []string{"duration"}},
+		{"attempts that cannot be read", "a,k,charge,E,pending,1,!x,,10T12:00,,\n", known, nil, Review, []string{"attempts"}},
+		{"a version beside it that cannot be read", good + "b,l,charge,E,confirmed,!x,1,,10T12:00,,\n", known, nil, Review, []string{"newer_version"}},
+		{"every refused check", "a,,email,E,parked,1,5,critical,10T12:00,10T08:00,\n", known, nil, Review,
 			[]string{"not_idempotent", "no_key", "attempts", "duration", "error_class", "state"}},
 	}
 	for _, c := range cases {

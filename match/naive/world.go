@@ -177,6 +177,16 @@ func (w *world) span(x *row, field string) (first, last int64, ok bool) {
 	return 0, 0, false
 }
 
+// unknown tells whether the field holds something that gives no value: a text that
+// is not of its type, or a local time that never is.
+func (w *world) unknown(x *row, field string) bool {
+	if w.bit(x, "bad", field) {
+		return true
+	}
+	_, _, ok := w.span(x, field)
+	return w.bit(x, "amb", field) && !ok
+}
+
 // status is the canonical status of a result; a side without one says succeeded (V19).
 func (w *world) status(r *row) rules.Status {
 	if !w.layout[rules.Results].HasStatus() {
