@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
@@ -82,21 +83,29 @@ func (s *session) runsList(c *cli.Context) error {
 	}
 	w := tabwriter.NewWriter(s.stdout, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "DATE\tRUN\tEXIT\tOPERATIONS\tRESULTS\tNOTE")
+	published := false
 	for _, r := range list {
 		if r.Attempt != "" {
 			fmt.Fprintf(w, "%s\t-\t%d\t-\t-\t%s\n", r.BusinessDate, r.ExitCode, printable(fmt.Sprintf("refused since %s: %s", r.Since, firstLine(r.Message))))
 			continue
 		}
-		note := ""
+		note := "superseded"
 		if r.Current {
 			note = "current"
 		}
+		published = true
 		if r.Supersedes != "" {
 			note = join(note, "supersedes "+r.Supersedes)
 		}
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\n", r.BusinessDate, r.RunID, r.ExitCode, r.Operations, r.Results, note)
 	}
-	return flush(w)
+	if err := flush(w); err != nil {
+		return err
+	}
+	if published {
+		s.notef("the folder of a run is %s\n", filepath.Join(out, job.Name, "DATE", "RUN"))
+	}
+	return nil
 }
 
 func (s *session) runsShow(c *cli.Context) error {
@@ -188,11 +197,17 @@ func (s *session) runsDiff(c *cli.Context) error {
 		s.printf("  %s\n", m)
 	}
 	w := tabwriter.NewWriter(s.stdout, 2, 8, 2, ' ', 0)
+	if len(d.Inputs) > 0 {
+		fmt.Fprintf(w, "\nSIDE\tSOURCE\tFILE\tIN %s\tIN %s\n", d.A.RunID, d.B.RunID)
+	}
 	for _, in := range d.Inputs {
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%.12s\t%.12s\n", in.Side, printable(in.Source), printable(in.Name), dash(in.A), dash(in.B))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.12s\t%.12s\n", in.Side, printable(in.Source), printable(in.Name), dash(in.A), dash(in.B))
+	}
+	if len(d.Counts) > 0 {
+		fmt.Fprintf(w, "\nSIDE\tVERDICT\tPERIOD\tIN %s\tIN %s\n", d.A.RunID, d.B.RunID)
 	}
 	for _, n := range d.Counts {
-		fmt.Fprintf(w, "  %s\t%s/%s\t%s\t%d\t%d\n", n.Side, n.Class, n.Reason, inOut(n.InPeriod), n.Rows, n.Other)
+		fmt.Fprintf(w, "%s\t%s/%s\t%s\t%d\t%d\n", n.Side, n.Class, n.Reason, inOut(n.InPeriod), n.Rows, n.Other)
 	}
 	return flush(w)
 }

@@ -71,6 +71,16 @@ func errorOf(err error) *errorObject {
 	return o
 }
 
+// messageText sets a cause of several lines, such as all faults of a job file, apart
+// from the sentence about it.
+func messageText(err error, message string) string {
+	e, ok := err.(*fail.Error)
+	if !ok || e.Err == nil || !strings.Contains(e.Err.Error(), "\n") {
+		return message
+	}
+	return e.Msg + ":\n\n" + e.Err.Error()
+}
+
 // finish is the one place where an error becomes a message, a hint and an exit
 // status.
 func (s *session) finish(ctx context.Context, err error) int {
@@ -87,7 +97,7 @@ func (s *session) finish(ctx context.Context, err error) int {
 	if o.Code == fail.Internal && o.Hint == "" {
 		o.Hint = "this is a bug: please report it with this message and the output of `recon-batch version`"
 	}
-	s.notef("recon-batch: %s\n", o.Message)
+	s.notef("recon-batch: %s\n", messageText(err, o.Message))
 	if o.Hint != "" {
 		s.notef("hint: %s\n", o.Hint)
 	}

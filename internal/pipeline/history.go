@@ -28,7 +28,7 @@ type RunInfo struct {
 }
 
 // History lists the runs and attempts of a job by date, published ones in the
-// order of their revisions, then the attempts. date "" lists all dates.
+// order of their revisions, then the attempts, oldest first. date "" lists all dates.
 func History(out, job, date string) ([]RunInfo, error) {
 	check := date
 	if check == "" {
@@ -73,7 +73,7 @@ func (d *outDir) history(date string) ([]RunInfo, error) {
 	if err != nil {
 		return nil, fail.Wrap(fail.Resources, err, "%s cannot be read", displayPath(d.date))
 	}
-	var runs []RunInfo
+	var runs, attempts []RunInfo
 	for _, e := range entries {
 		if !e.IsDir() || !runIDForm.MatchString(e.Name()) {
 			continue
@@ -106,9 +106,10 @@ func (d *outDir) history(date string) ([]RunInfo, error) {
 		if err := json.Unmarshal(text, &a); err != nil {
 			return nil, fail.Wrap(fail.Integrity, err, "%s is damaged", displayPath(n)).WithHint("remove it: it is a note, no evidence")
 		}
-		runs = append(runs, RunInfo{BusinessDate: date, Attempt: a.ID, Since: a.Since, ExitCode: a.ExitCode, Message: a.Missing, Folder: displayPath(n)})
+		attempts = append(attempts, RunInfo{BusinessDate: date, Attempt: a.ID, Since: a.Since, ExitCode: a.ExitCode, Message: a.Missing, Folder: displayPath(n)})
 	}
-	return runs, nil
+	slices.SortStableFunc(attempts, func(a, b RunInfo) int { return cmp.Compare(a.Since, b.Since) })
+	return append(runs, attempts...), nil
 }
 
 // byRevision puts a run after the one that it supersedes.
@@ -164,7 +165,7 @@ func FindRun(path string) (string, *Manifest, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", nil, fail.Wrap(fail.Usage, err, "there is no run %s", path).
-			WithHint("recon-batch runs list JOB.yaml prints the folders of all runs")
+			WithHint("name a run's folder, out/JOB/DATE/RUN; recon-batch runs list JOB.yaml prints dates and runs")
 	}
 	if !info.IsDir() {
 		return "", nil, fail.New(fail.Usage, "%s is a file, not the folder of a run", path)

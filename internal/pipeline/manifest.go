@@ -137,7 +137,7 @@ func ReadManifest(dir string) (*Manifest, string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, manifestName))
 	if os.IsNotExist(err) {
 		return nil, "", fail.New(fail.Usage, "%s is not the folder of a run: it has no %s", dir, manifestName).
-			WithHint("name a run's folder, such as out/JOB/DATE/current; recon-batch runs list JOB.yaml prints them")
+			WithHint("name a run's folder, such as out/JOB/DATE/current; recon-batch runs list JOB.yaml prints dates and runs")
 	}
 	if err != nil {
 		return nil, "", fail.Wrap(fail.Integrity, err, "the manifest of %s cannot be read", dir)
