@@ -67,8 +67,8 @@ func (c *compared) value(buf []byte, vals []value, st string) (text []byte, null
 	case c.rule.As == rules.AsVersion && c.rule.Scheme == rules.VersionSemantic:
 		text, ok := semanticOrder(buf, v.text)
 		return text, false, !ok, !ok
-	case c.field.field.Type != rules.Text:
-		text = c.field.appendCanonical(buf, v)
+	case c.field.kind != kindText:
+		text = c.field.canonical(v)
 	default:
 		text = v.text
 	}
@@ -102,7 +102,7 @@ func (c *compared) mapped(text []byte) []byte {
 // in their declared order. One that is unreadable or ambiguous gives a digest that
 // the other side never has.
 func (c *compared) digest(buf []byte, vals []value) (text []byte, never bool) {
-	var enc, scratch []byte
+	var enc []byte
 	for _, m := range c.members {
 		v := &vals[m.index]
 		switch {
@@ -112,11 +112,11 @@ func (c *compared) digest(buf []byte, vals []value) (text []byte, never bool) {
 			enc = appendNeverToken(enc, c.side)
 			never = true
 		default:
-			scratch = m.appendCanonical(scratch[:0], v)
-			if m.field.Type == rules.Text {
-				scratch = append(scratch[:0], m.steps.apply(v.text)...)
+			text := m.canonical(v)
+			if m.kind == kindText {
+				text = m.steps.apply(v.text)
 			}
-			enc = appendValueToken(enc, scratch)
+			enc = appendValueToken(enc, text)
 		}
 	}
 	sum := sha256.Sum256(enc)
@@ -230,6 +230,10 @@ func (p *recordPrint) anyColumns(r *rawRecord) (uint64, uint64) {
 
 // appendSized appends a text behind its length.
 func appendSized[T string | []byte](b []byte, text T) []byte {
-	b = binary.AppendUvarint(b, uint64(len(text)))
+	if len(text) < 0x80 {
+		b = append(b, byte(len(text))) // a varint of one byte, as below
+	} else {
+		b = binary.AppendUvarint(b, uint64(len(text)))
+	}
 	return append(b, text...)
 }

@@ -32,9 +32,9 @@ const (
 	keyBroken          // unreadable or ambiguous: links nothing, nullable or not
 )
 
-// text returns the canonical text of the part, appended to b where it has to be
-// made. The result may share memory with the record.
-func (p *keyPart) text(b []byte, vals []value) ([]byte, keyState) {
+// text returns the canonical text of the part. The result may share memory with the
+// record.
+func (p *keyPart) text(vals []value) ([]byte, keyState) {
 	v := &vals[p.field.index]
 	if v.null {
 		return nil, keyEmpty
@@ -43,10 +43,10 @@ func (p *keyPart) text(b []byte, vals []value) ([]byte, keyState) {
 		return nil, keyBroken
 	}
 	t := v.text
-	if p.field.field.Type == rules.Text {
+	if p.field.kind == kindText {
 		t = p.steps.apply(t)
 	} else {
-		t = p.field.appendCanonical(b, v)
+		t = p.field.canonical(v)
 	}
 	if len(t) == 0 || len(p.placeholders) > 0 && (p.placeholders[string(t)] || p.placeholders[string(v.text)]) {
 		return nil, keyEmpty
@@ -59,7 +59,6 @@ func (p *keyPart) text(b []byte, vals []value) ([]byte, keyState) {
 type key struct {
 	parts    []keyPart
 	identity bool
-	scratch  [64]byte
 }
 
 // newKey compiles a key from its product fields.
@@ -86,14 +85,14 @@ func newKey(fields []*fieldReader, index func(string) int, identity bool, parts 
 // A key all of whose parts are empty is empty. buf is scratch memory.
 func (k *key) text(buf []byte, vals []value) (t []byte, ok bool) {
 	if len(k.parts) == 1 && !k.parts[0].nullable {
-		t, state := k.parts[0].text(buf, vals)
+		t, state := k.parts[0].text(vals)
 		return t, state == keyFilled
 	}
 	filled := false
 	out := buf
 	for i := range k.parts {
 		p := &k.parts[i]
-		t, state := p.text(k.scratch[:0], vals)
+		t, state := p.text(vals)
 		switch {
 		case state == keyFilled:
 			out = strconv.AppendInt(out, int64(len(t)), 10)

@@ -136,6 +136,57 @@ scan:
 	return d.settle(fraction-int64(pending)-exponent, digits)
 }
 
+// quick reads what nearly every file writes: an optional minus, up to 18 digits,
+// the mark among or before or behind them. It reads them as parse does, and returns
+// false for every other text, which is for parse to judge. Where the text, but for
+// zeros at its end, is the canonical one, canonical is that part of it.
+func (f *decimalForm) quick(b []byte) (d dec, canonical []byte, ok bool) {
+	digits := b
+	if len(b) > 0 && b[0] == '-' {
+		d.neg, digits = true, b[1:]
+	}
+	if len(digits) == 0 || len(digits) > 19 {
+		return dec{}, nil, false
+	}
+	point := -1
+	for i, c := range digits {
+		if n := c - '0'; n <= 9 {
+			d.lo = d.lo*10 + uint64(n)
+		} else if c == f.mark && point < 0 {
+			point = i
+		} else {
+			return dec{}, nil, false
+		}
+	}
+	if point < 0 {
+		if len(digits) > 18 {
+			return dec{}, nil, false
+		}
+		point = len(digits)
+	} else if len(digits) == 1 {
+		return dec{}, nil, false
+	}
+	if d.lo == 0 {
+		return dec{}, nil, true // every spelling of zero, minus zero too
+	}
+	canonical = b
+	if point < len(digits) {
+		d.scale = len(digits) - 1 - point
+		for d.scale > 0 && canonical[len(canonical)-1] == '0' {
+			d.lo /= 10
+			d.scale--
+			canonical = canonical[:len(canonical)-1]
+		}
+		if d.scale == 0 {
+			canonical = canonical[:len(canonical)-1] // the mark
+		}
+	}
+	if point == 0 || digits[0] == '0' && point > 1 || f.mark != '.' {
+		canonical = nil
+	}
+	return d, canonical, true
+}
+
 // settle gives d the scale, which may be negative so far, in lowest terms.
 // digits is the number of digits of the coefficient, whose last one is not 0.
 func (d dec) settle(scale int64, digits int) (dec, bool) {
@@ -276,6 +327,15 @@ func (d dec) String() string { return string(d.appendText(nil)) }
 // digits. It is false where d has more decimals or more digits: nothing is
 // rounded on the way in.
 func (d dec) fixed(precision, scale int) (decimal128.Num, bool) {
+	if k := scale - d.scale; d.hi == 0 && k >= 0 && k <= 8 && precision >= 28 {
+		// 20 digits and 8 more
+		hi, lo := bits.Mul64(d.lo, pow10[k])
+		n := decimal128.New(int64(hi), lo)
+		if d.neg {
+			n = n.Negate()
+		}
+		return n, true
+	}
 	if d.scale > scale || d.digits()+scale-d.scale > precision && !d.isZero() {
 		return decimal128.Num{}, false
 	}

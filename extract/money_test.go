@@ -189,3 +189,38 @@ func TestMinorExponent(t *testing.T) {
 		}
 	}
 }
+
+// The short way of reading an amount reads what the long way reads, and the
+// canonical text that it finds in the text is the canonical one.
+func TestQuickDecimal(t *testing.T) {
+	check := func(t interface{ Errorf(string, ...any) }, f decimalForm, text string) {
+		d, canonical, ok := f.quick([]byte(text))
+		if !ok {
+			return // the long way judges it
+		}
+		want, readable := f.parse([]byte(text))
+		if !readable || d != want {
+			t.Errorf("%q with the mark %q is %v in short, %v %v in full", text, f.mark, d, want, readable)
+		}
+		if canonical != nil && string(canonical) != want.String() {
+			t.Errorf("%q: canonical %q, want %q", text, canonical, want)
+		}
+	}
+	forms := []decimalForm{{mark: '.'}, {mark: ','}, {mark: ',', group: '.'}, {mark: '.', parentheses: true, trailing: true}}
+	for _, text := range []string{
+		"", "-", ".", "-.", "0", "-0", "0.00", "-0.00", ".5", "5.", "-5.", "00", "007", "0.50", "00.5", "10", "100.00", "1.230", "+1", "1-", "(1)",
+		"999999999999999999", "9999999999999999999", "99999999999999999999", "0.99999999999999999", "99999999999999999.9",
+		".999999999999999999", "-999999999999999999", "-99999999999999999.99", "1e3", "1,000.00", "1.000,00",
+	} {
+		for _, f := range forms {
+			check(t, f, text)
+		}
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		text := rapid.StringOfN(rapid.SampledFrom([]rune("00012345679..,-")), 0, 22, -1).Draw(r, "text")
+		check(r, rapid.SampledFrom(forms).Draw(r, "form"), text)
+	})
+	if _, canonical, ok := forms[0].quick([]byte("59116.20")); !ok || string(canonical) != "59116.2" {
+		t.Errorf("a plain amount takes the long way: %q %v", canonical, ok)
+	}
+}

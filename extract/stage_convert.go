@@ -6,7 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
 
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -83,46 +83,45 @@ type converter struct {
 	controls []int        // field indexes of the control sums
 	tally    *tally
 
-	build   *array.RecordBuilder
 	out     outColumns
-	texts   []*array.StringBuilder
-	sizes   []int // bytes of each text column in the batch before, as the next one's first size
+	columns []column // of the schema, in its order
+	at      int      // the row of the batch that is being written
 	scratch []byte
 	token   []byte
 }
 
-// outColumns are the builders of the layout's columns, typed and in its order.
+// outColumns are the layout's columns, typed and in its order.
 type outColumns struct {
-	rec    *array.Int64Builder
+	rec    *fixedColumn[int64]
 	fields []fieldColumns
-	bad    *array.Uint64Builder
-	amb    *array.Uint64Builder
-	st     *array.StringBuilder
+	bad    *fixedColumn[uint64]
+	amb    *fixedColumn[uint64]
+	st     *textColumn
 	keys   []keyColumns
 	kx     keyColumns
-	own    []*array.StringBuilder // by comparison; nil where it has no column of its own
-	pg     *array.StringBuilder
-	print  [4]*array.Uint64Builder // p1, p2, w1, w2
+	own    []*textColumn // by comparison; nil where it has no column of its own
+	pg     *textColumn
+	print  [4]*fixedColumn[uint64] // p1, p2, w1, w2
 }
 
 type fieldColumns struct {
-	text *array.StringBuilder
-	num  *array.Int64Builder
-	dec  *array.Decimal128Builder
-	date *array.Date32Builder
-	flag *array.BooleanBuilder
-	raw  *array.StringBuilder
-	late *array.Int64Builder
+	text *textColumn
+	num  *fixedColumn[int64]
+	dec  *fixedColumn[decimal128.Num]
+	date *fixedColumn[arrow.Date32]
+	flag *flagColumn
+	raw  *textColumn
+	late *fixedColumn[int64]
 
 	precision, scale int // of dec
 }
 
 type keyColumns struct {
-	k    *array.StringBuilder
-	h, g *array.Uint64Builder
+	k    *textColumn
+	h, g *fixedColumn[uint64]
 }
 
-func newConverter(p *stagePlan, header []string, mem memory.Allocator) *converter {
+func newConverter(p *stagePlan, header []string) *converter {
 	l := p.layout
 	spec := l.spec
 	c := &converter{
@@ -133,7 +132,6 @@ func newConverter(p *stagePlan, header []string, mem memory.Allocator) *converte
 		page:     cellRef{at: -1},
 		amount:   -1,
 		currency: spec.FieldIndex("currency"),
-		build:    array.NewRecordBuilder(mem, p.schema),
 		scratch:  make([]byte, 0, 256),
 	}
 	for i, f := range p.sourceFields() {
@@ -214,46 +212,40 @@ func (c *converter) compileCompared() {
 	}
 }
 
-// bindColumns finds the builder of each column, walking the layout in its order.
+// bindColumns makes the columns, walking the layout in its order.
 func (c *converter) bindColumns() {
 	l := c.plan.layout
-	next := 0
-	take := func() array.Builder {
-		b := c.build.Field(next)
-		next++
-		return b
+	take := func(made column) {
+		c.columns = append(c.columns, made)
 	}
-	hash := func() *array.Uint64Builder { return take().(*array.Uint64Builder) }
-	text := func() *array.StringBuilder { return take().(*array.StringBuilder) }
-	for _, b := range c.build.Fields() {
-		if b, ok := b.(*array.StringBuilder); ok {
-			c.texts = append(c.texts, b)
-		}
-	}
-	c.sizes = make([]int, len(c.texts))
+	hash := func() *fixedColumn[uint64] { h := &fixedColumn[uint64]{}; take(h); return h }
+	number := func() *fixedColumn[int64] { n := &fixedColumn[int64]{}; take(n); return n }
+	text := func() *textColumn { t := &textColumn{}; take(t); return t }
 	o := &c.out
-	o.rec = take().(*array.Int64Builder)
+	o.rec = number()
 	for _, f := range l.spec.Fields {
 		var fc fieldColumns
-		switch b := take().(type) {
-		case *array.StringBuilder:
-			fc.text = b
-		case *array.Int64Builder:
-			fc.num = b
-		case *array.Decimal128Builder:
-			fc.dec = b
-			t := b.Type().(*arrow.Decimal128Type)
+		switch t := c.plan.schema.Field(len(c.columns)).Type.(type) {
+		case *arrow.StringType:
+			fc.text = text()
+		case *arrow.Int64Type:
+			fc.num = number()
+		case *arrow.Decimal128Type:
+			fc.dec = &fixedColumn[decimal128.Num]{}
+			take(fc.dec)
 			fc.precision, fc.scale = int(t.Precision), int(t.Scale)
-		case *array.Date32Builder:
-			fc.date = b
-		case *array.BooleanBuilder:
-			fc.flag = b
+		case *arrow.Date32Type:
+			fc.date = &fixedColumn[arrow.Date32]{}
+			take(fc.date)
+		case *arrow.BooleanType:
+			fc.flag = &flagColumn{}
+			take(fc.flag)
 		}
 		if f.Type != rules.Text {
 			fc.raw = text()
 		}
 		if f.Type == rules.Timestamp {
-			fc.late = take().(*array.Int64Builder)
+			fc.late = number()
 		}
 		o.fields = append(o.fields, fc)
 	}
@@ -278,7 +270,7 @@ func (c *converter) bindColumns() {
 		o.kx.h = hash()
 	}
 	for _, m := range c.compared {
-		var b *array.StringBuilder
+		var b *textColumn
 		if m.own {
 			b = text()
 		}
@@ -292,33 +284,33 @@ func (c *converter) bindColumns() {
 	}
 }
 
-// release lets go of the builders.
-func (c *converter) release() { c.build.Release() }
-
-// batch converts all records of b into one record batch of the layout.
+// batch converts all records of b into one record batch of the layout, which is
+// valid until the next call.
 func (c *converter) batch(b *rawBatch) arrow.RecordBatch {
-	c.build.Reserve(b.len())
-	for i, t := range c.texts {
-		t.ReserveData(c.sizes[i])
+	n := b.len()
+	for _, col := range c.columns {
+		col.reset(n)
 	}
 	var rec rawRecord
-	for i := range b.len() {
-		b.record(i, &rec)
+	for c.at = range n {
+		b.record(c.at, &rec)
 		c.row(&rec)
 	}
-	for i, t := range c.texts {
-		c.sizes[i] = t.DataLen()
+	arrays := make([]arrow.Array, len(c.columns))
+	for i, col := range c.columns {
+		arrays[i] = col.array(c.plan.schema.Field(i).Type, n)
+		defer arrays[i].Release()
 	}
-	return c.build.NewRecordBatch()
+	return array.NewRecordBatch(c.plan.schema, arrays, int64(n))
 }
 
-// row appends one record.
+// row writes one record.
 func (c *converter) row(rec *rawRecord) {
 	for _, f := range c.order {
 		f.read(rec, c.vals)
 	}
 	st := c.statusOf()
-	broken := c.appendCompared(st)
+	broken := c.setCompared(st)
 	var bad, amb uint64
 	for i := range c.vals {
 		v := &c.vals[i]
@@ -329,27 +321,27 @@ func (c *converter) row(rec *rawRecord) {
 			amb |= 1 << i
 		}
 	}
-	o := &c.out
-	o.rec.UnsafeAppend(rec.no)
+	o, at := &c.out, c.at
+	o.rec.set(at, rec.no)
 	for i := range c.vals {
-		c.appendField(&o.fields[i], &c.vals[i])
+		c.setField(&o.fields[i], c.fields[i], &c.vals[i])
 	}
-	o.bad.UnsafeAppend(bad | broken)
-	o.amb.UnsafeAppend(amb)
+	o.bad.set(at, bad|broken)
+	o.amb.set(at, amb)
 	if o.st != nil {
-		o.st.Append(st)
+		o.st.setString(at, st)
 	}
-	c.appendKeys(rec.no)
+	c.setKeys(rec.no)
 	if o.pg != nil {
 		if cell := c.page.of(rec); cell.Kind != CellNull {
-			o.pg.BinaryBuilder.Append(cell.Text)
+			o.pg.set(at, cell.Text)
 		} else {
-			o.pg.AppendNull()
+			o.pg.clear(at)
 		}
 	}
 	w1, w2 := c.print.of(rec)
-	o.print[2].UnsafeAppend(w1)
-	o.print[3].UnsafeAppend(w2)
+	o.print[2].set(at, w1)
+	o.print[3].set(at, w2)
 	c.count()
 }
 
@@ -373,9 +365,9 @@ func (c *converter) statusOf() string {
 	return string(rules.Unmapped)
 }
 
-// appendCompared appends the columns c<i> and the fingerprint of all of them. The
+// setCompared writes the columns c<i> and the fingerprint of all of them. The
 // bits that it returns mark fields that cannot be read as their comparison asks.
-func (c *converter) appendCompared(st string) (broken uint64) {
+func (c *converter) setCompared(st string) (broken uint64) {
 	b := c.token[:0]
 	for i, m := range c.compared {
 		t, null, never, bad := m.value(c.scratch[:0], c.vals, st)
@@ -392,114 +384,110 @@ func (c *converter) appendCompared(st string) (broken uint64) {
 		}
 		if col := c.out.own[i]; col != nil {
 			if null || never && m.rule.As != rules.AsFingerprint {
-				col.AppendNull()
+				col.clear(c.at)
 			} else {
-				col.BinaryBuilder.Append(t)
+				col.set(c.at, t)
 			}
 		}
 	}
 	c.token = b
 	p1, p2 := fingerprint(b)
-	c.out.print[0].UnsafeAppend(p1)
-	c.out.print[1].UnsafeAppend(p2)
+	c.out.print[0].set(c.at, p1)
+	c.out.print[1].set(c.at, p2)
 	return broken
 }
 
-// appendField appends f_<field>, raw_<field> and late_<field>.
-func (c *converter) appendField(o *fieldColumns, v *value) {
+// setField writes f_<field>, raw_<field> and late_<field>.
+func (c *converter) setField(o *fieldColumns, f *fieldReader, v *value) {
+	at := c.at
 	gone := v.null || v.bad || v.never
 	switch {
 	case o.text != nil && o.raw == nil: // text, as found
 		if v.null {
-			o.text.AppendNull()
+			o.text.clear(at)
 		} else {
-			o.text.BinaryBuilder.Append(v.text)
+			o.text.set(at, v.text)
 		}
 		return
 	case o.text != nil:
-		c.appendTyped(o.text, v, gone)
+		// a currency, or a decimal without a declared scale
+		if gone {
+			o.text.clear(at)
+		} else {
+			o.text.set(at, f.canonical(v))
+		}
 	case o.num != nil:
 		if gone {
-			o.num.AppendNull()
+			o.num.clear(at)
 		} else {
-			o.num.UnsafeAppend(v.i)
+			o.num.set(at, v.i)
 		}
 	case o.dec != nil:
-		if n, ok := v.d.fixed(o.precision, o.scale); ok && !gone {
-			o.dec.UnsafeAppend(n)
+		if gone {
+			o.dec.clear(at)
+		} else if n, ok := v.d.fixed(o.precision, o.scale); ok {
+			o.dec.set(at, n)
 		} else {
-			o.dec.AppendNull()
+			o.dec.clear(at)
 		}
 	case o.date != nil:
 		if gone {
-			o.date.AppendNull()
+			o.date.clear(at)
 		} else {
-			o.date.UnsafeAppend(arrow.Date32(v.i))
+			o.date.set(at, arrow.Date32(v.i))
 		}
 	case o.flag != nil:
 		if gone {
-			o.flag.AppendNull()
+			o.flag.null(at)
 		} else {
-			o.flag.UnsafeAppend(v.b)
+			o.flag.set(at, v.b)
 		}
 	}
 	if v.bad || v.ambiguous() {
-		o.raw.BinaryBuilder.Append(v.text)
+		o.raw.set(at, v.text)
 	} else {
-		o.raw.AppendNull()
+		o.raw.clear(at)
 	}
 	if o.late != nil {
 		if v.twice {
-			o.late.UnsafeAppend(v.late)
+			o.late.set(at, v.late)
 		} else {
-			o.late.AppendNull()
+			o.late.clear(at)
 		}
 	}
 }
 
-// appendTyped appends a value that is staged as text: a currency, or a decimal
-// without a declared scale in canonical form.
-func (c *converter) appendTyped(o *array.StringBuilder, v *value, gone bool) {
-	switch {
-	case gone:
-		o.AppendNull()
-	case v.code != [3]byte{}:
-		o.BinaryBuilder.Append(v.code[:])
-	default:
-		o.BinaryBuilder.Append(v.d.appendText(c.scratch[:0]))
-	}
-}
-
-// text appends the canonical key, where the staged file stores it.
-func (k *keyColumns) text(t []byte, ok bool) {
+// set writes the canonical key, where the staged file stores it.
+func (k *keyColumns) set(at int, t []byte, ok bool) {
 	switch {
 	case k.k == nil:
 	case ok:
-		k.k.BinaryBuilder.Append(t)
+		k.k.set(at, t)
 	default:
-		k.k.AppendNull()
+		k.k.clear(at)
 	}
 }
 
-// appendKeys appends k<i>, h<i>, g<i>, kx and hx.
-func (c *converter) appendKeys(record int64) {
+// setKeys writes k<i>, h<i>, g<i>, kx and hx.
+func (c *converter) setKeys(record int64) {
 	var same uint64
+	at := c.at
 	for i, k := range c.keys {
 		o := &c.out.keys[i]
 		t, ok := k.text(c.scratch[:0], c.vals)
-		o.text(t, ok)
+		o.set(at, t, ok)
 		if !ok {
 			if k.identity {
-				o.h.AppendNull()
-				o.g.AppendNull()
+				o.h.clear(at)
+				o.g.clear(at)
 			}
 			continue
 		}
 		c.tally.key(i, t, record)
 		if k.identity {
 			h, g := fingerprint(t)
-			o.h.UnsafeAppend(h)
-			o.g.UnsafeAppend(g)
+			o.h.set(at, h)
+			o.g.set(at, g)
 			if i == c.samePass {
 				same = h
 			}
@@ -510,15 +498,15 @@ func (c *converter) appendKeys(record int64) {
 	}
 	o := &c.out.kx
 	t, ok := c.recordID.text(c.scratch[:0], c.vals)
-	o.text(t, ok)
+	o.set(at, t, ok)
 	if !ok {
-		o.h.AppendNull()
+		o.h.clear(at)
 		return
 	}
 	if c.samePass < 0 {
 		same, _ = fingerprint(t)
 	}
-	o.h.UnsafeAppend(same)
+	o.h.set(at, same)
 }
 
 // count adds the record to the totals and control sums.

@@ -69,7 +69,7 @@ func newPipe(ctx context.Context, plan *stagePlan, r Reader, name string, worker
 	work := make(chan *pipeJob)
 	cols := pageColumns(plan.schema)
 	for range workers {
-		c := newConverter(plan, p.header, &bufferPool{})
+		c := newConverter(plan, p.header)
 		p.tallies = append(p.tallies, c.tally)
 		p.wg.Add(1)
 		go p.convert(c, &pageEncoder{cols: cols}, work)
@@ -169,7 +169,6 @@ func (p *pipe) take() (*rawBatch, error) {
 
 func (p *pipe) convert(c *converter, e *pageEncoder, work <-chan *pipeJob) {
 	defer p.wg.Done()
-	defer c.release()
 	for job := range work {
 		rec := c.batch(job.raw)
 		job.done <- encodedBatch{pages: e.encode(rec), rows: rec.NumRows()}

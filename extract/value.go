@@ -1,6 +1,8 @@
 package extract
 
 import (
+	"bytes"
+
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -12,6 +14,7 @@ type value struct {
 	minor dec     // decimals in minor units: the number as written
 	i     int64   // timestamp: microseconds; date: days since 1970-01-01
 	late  int64   // timestamp: the second reading, where twice
+	canon []byte  // the canonical text, once it is known
 	code  [3]byte // currency
 	b     bool    // boolean
 	null  bool    // empty as found
@@ -35,12 +38,32 @@ func (v *value) written() dec {
 	return v.d
 }
 
+// fieldKind is a rules.FieldType as a number: it is asked for at each value.
+type fieldKind uint8
+
+const (
+	kindText fieldKind = iota
+	kindDecimal
+	kindInteger
+	kindBoolean
+	kindDate
+	kindTimestamp
+	kindCurrency
+)
+
+var fieldKinds = map[rules.FieldType]fieldKind{
+	rules.Text: kindText, rules.Decimal: kindDecimal, rules.Integer: kindInteger, rules.Boolean: kindBoolean,
+	rules.Date: kindDate, rules.Timestamp: kindTimestamp, rules.Currency: kindCurrency,
+}
+
 // fieldReader converts one product field from the cells of a record. One belongs
 // to one goroutine.
 type fieldReader struct {
 	field   rules.Field
 	index   int // in SideSpec.Fields: the bit in bad and amb
+	kind    fieldKind
 	cell    cellRef
+	buf     []byte      // of a canonical text that had to be made
 	steps   *normaliser // typed fields: applied before the conversion
 	form    decimalForm
 	times   timeForm
@@ -56,8 +79,13 @@ type fieldReader struct {
 func (r *fieldReader) read(rec *rawRecord, vals []value) {
 	v := &vals[r.index]
 	c := r.cell.of(rec)
-	*v = value{text: c.Text, null: c.Kind == CellNull}
-	if v.null || r.field.Type == rules.Text {
+	v.text, v.canon = c.Text, nil
+	v.null, v.bad, v.never, v.twice = c.Kind == CellNull, false, false, false
+	if r.kind == kindText {
+		return
+	}
+	v.d, v.minor, v.i, v.late, v.code, v.b = dec{}, dec{}, 0, 0, [3]byte{}, false
+	if v.null {
 		return
 	}
 	text := r.steps.apply(c.Text)
@@ -66,14 +94,14 @@ func (r *fieldReader) read(rec *rawRecord, vals []value) {
 		v.null = true
 		return
 	}
-	switch r.field.Type {
-	case rules.Decimal:
+	switch r.kind {
+	case kindDecimal:
 		v.bad = !r.readDecimal(v, text, rec, vals)
-	case rules.Integer:
+	case kindInteger:
 		v.bad = !readInteger(v, text)
-	case rules.Boolean:
+	case kindBoolean:
 		v.bad = !readBoolean(v, text)
-	case rules.Date:
+	case kindDate:
 		var ok bool
 		if len(r.field.Layouts) == 0 {
 			v.i, ok = parseDay(text)
@@ -81,10 +109,10 @@ func (r *fieldReader) read(rec *rawRecord, vals []value) {
 			v.i, ok = parseDateLayouts(r.field.Layouts, text)
 		}
 		v.bad = !ok
-	case rules.Timestamp:
+	case kindTimestamp:
 		t := r.times.parse(text)
 		v.i, v.late, v.twice, v.never, v.bad = t.us, t.late, t.twice, t.never, !t.present
-	case rules.Currency:
+	case kindCurrency:
 		v.bad = !currencyCode(text, &v.code)
 	}
 }
@@ -93,9 +121,14 @@ func (r *fieldReader) read(rec *rawRecord, vals []value) {
 // the unit. A mark that is not listed makes it unreadable, and so does a number
 // that brings a sign of its own beside a mark: either reading could be meant.
 func (r *fieldReader) readDecimal(v *value, text []byte, rec *rawRecord, vals []value) bool {
-	d, ok := r.form.parse(text)
+	d, canonical, ok := r.form.quick(text)
 	if !ok {
-		return false
+		if d, ok = r.form.parse(text); !ok {
+			return false
+		}
+	}
+	if r.signs == nil && r.minorOf < 0 {
+		v.canon = canonical
 	}
 	if r.signs != nil {
 		negative, listed := r.signs[string(r.sign.of(rec).Text)]
@@ -145,15 +178,22 @@ func (r *fieldReader) exponent(c *value) (int, bool) {
 // readInteger reads an optional sign and digits, up to 38 of them; leading zeros
 // do not count, minus zero is zero. A mark, a group or an exponent is unreadable.
 func readInteger(v *value, text []byte) bool {
+	var ok bool
+	if v.d, v.canon, ok = integerForm.quick(text); ok && bytes.IndexByte(text, integerForm.mark) < 0 {
+		return true
+	}
+	v.d, v.canon = dec{}, nil
 	for i, c := range text {
 		if (c < '0' || c > '9') && (i > 0 || c != '-' && c != '+') {
 			return false
 		}
 	}
-	var ok bool
-	v.d, ok = (&decimalForm{mark: '.'}).parse(text)
+	v.d, ok = integerForm.parse(text)
 	return ok
 }
+
+// integerForm has no mark that a text of digits could hold.
+var integerForm = decimalForm{mark: '.'}
 
 // readBoolean reads true and false, t and f, in any letter case, and 1 and 0: the
 // spellings of JSON, of PostgreSQL's and of MySQL's exports. yes, no, on, off and
@@ -170,22 +210,35 @@ func readBoolean(v *value, text []byte) bool {
 	return true
 }
 
+// canonical returns the canonical text of a plain value. It is valid as long as the
+// record, and must not be written to.
+func (r *fieldReader) canonical(v *value) []byte {
+	switch {
+	case r.kind == kindText:
+		return v.text
+	case v.canon == nil:
+		r.buf = r.appendCanonical(r.buf[:0], v)
+		v.canon = r.buf
+	}
+	return v.canon
+}
+
 // appendCanonical appends the canonical text of a plain value: equal values have
 // equal texts, whatever their spelling.
 func (r *fieldReader) appendCanonical(b []byte, v *value) []byte {
-	switch r.field.Type {
-	case rules.Decimal, rules.Integer:
+	switch r.kind {
+	case kindDecimal, kindInteger:
 		return v.d.appendText(b)
-	case rules.Boolean:
+	case kindBoolean:
 		if v.b {
 			return append(b, "true"...)
 		}
 		return append(b, "false"...)
-	case rules.Date:
+	case kindDate:
 		return appendDate(b, v.i)
-	case rules.Timestamp:
+	case kindTimestamp:
 		return appendInstant(b, v.i)
-	case rules.Currency:
+	case kindCurrency:
 		return append(b, v.code[:]...)
 	default:
 		return append(b, v.text...)
@@ -242,6 +295,7 @@ func newFieldReader(src *rules.Source, f, spec rules.Field, index int, header []
 	r := &fieldReader{
 		field:   f,
 		index:   index,
+		kind:    fieldKinds[f.Type],
 		cell:    refTo(header, f.Column, f.Position),
 		steps:   newNormaliser(f.Normalise),
 		form:    newDecimalForm(f, src),

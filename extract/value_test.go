@@ -109,7 +109,7 @@ func TestReadOtherTypes(t *testing.T) {
 		v := readOne(t, fields, map[string]string{"x": c.text})[0]
 		got := "?"
 		if v.plain() {
-			got = string((&fieldReader{field: fields[0]}).appendCanonical(nil, &v))
+			got = string((&fieldReader{field: fields[0], kind: fieldKinds[fields[0].Type]}).appendCanonical(nil, &v))
 		}
 		if got != c.want {
 			t.Errorf("%s %q = %q, want %q", c.typ, c.text, got, c.want)
