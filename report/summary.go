@@ -378,7 +378,7 @@ var classMeaning = map[string]string{
 	"ambiguous":      "the data do not decide",
 	"duplicate":      "a surplus record of the same thing",
 	"not_due":        "still inside its window",
-	"not_applicable": "out of scope by a named rule",
+	"not_applicable": "no effect, out of scope by a named rule, or out of the period",
 }
 
 // settled are the classes that need no work; a row of any other class keeps the

@@ -83,7 +83,7 @@ func (s *session) runsList(c *cli.Context) error {
 	}
 	w := tabwriter.NewWriter(s.stdout, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "DATE\tRUN\tEXIT\tOPERATIONS\tRESULTS\tNOTE")
-	published := false
+	folder := "" // of every run
 	for _, r := range list {
 		if r.Attempt != "" {
 			fmt.Fprintf(w, "%s\t-\t%d\t-\t-\t%s\n", r.BusinessDate, r.ExitCode, printable(fmt.Sprintf("refused since %s: %s", r.Since, firstLine(r.Message))))
@@ -93,17 +93,20 @@ func (s *session) runsList(c *cli.Context) error {
 		if r.Current {
 			note = "current"
 		}
-		published = true
-		if r.Supersedes != "" {
-			note = join(note, "supersedes "+r.Supersedes)
+		folder = filepath.Join(filepath.Dir(filepath.Dir(r.Folder)), "DATE", "RUN")
+		switch {
+		case r.Supersedes != "" && r.Current:
+			note = "current, supersedes " + r.Supersedes
+		case r.Supersedes != "":
+			note = "supersedes " + r.Supersedes
 		}
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\n", r.BusinessDate, r.RunID, r.ExitCode, r.Operations, r.Results, note)
 	}
 	if err := flush(w); err != nil {
 		return err
 	}
-	if published {
-		s.notef("the folder of a run is %s\n", filepath.Join(out, job.Name, "DATE", "RUN"))
+	if folder != "" {
+		s.notef("the folder of a run is %s\n", folder)
 	}
 	return nil
 }
@@ -198,13 +201,13 @@ func (s *session) runsDiff(c *cli.Context) error {
 	}
 	w := tabwriter.NewWriter(s.stdout, 2, 8, 2, ' ', 0)
 	if len(d.Inputs) > 0 {
-		fmt.Fprintf(w, "\nSIDE\tSOURCE\tFILE\tIN %s\tIN %s\n", d.A.RunID, d.B.RunID)
+		fmt.Fprintln(w, "\nSIDE\tSOURCE\tFILE\tFIRST\tSECOND")
 	}
 	for _, in := range d.Inputs {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%.12s\t%.12s\n", in.Side, printable(in.Source), printable(in.Name), dash(in.A), dash(in.B))
 	}
 	if len(d.Counts) > 0 {
-		fmt.Fprintf(w, "\nSIDE\tVERDICT\tPERIOD\tIN %s\tIN %s\n", d.A.RunID, d.B.RunID)
+		fmt.Fprintln(w, "\nSIDE\tVERDICT\tPERIOD\tFIRST\tSECOND")
 	}
 	for _, n := range d.Counts {
 		fmt.Fprintf(w, "%s\t%s/%s\t%s\t%d\t%d\n", n.Side, n.Class, n.Reason, inOut(n.InPeriod), n.Rows, n.Other)
