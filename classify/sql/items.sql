@@ -1,5 +1,10 @@
--- The queue items of the residual rows, as the guard leaves them (Judge).
+-- The queue items of the residual rows, as the guard leaves them (Judge). Rows that
+-- are equal in every column and carry no identity are different things all the same:
+-- the second one and those after it have its number in their ids.
 CREATE OR REPLACE TABLE items AS
+SELECT CASE WHEN n = 1 THEN item_id ELSE md5(concat_ws('|', item_id, n)) END AS item_id,
+  CASE WHEN n = 1 THEN case_id ELSE md5(concat_ws('|', case_id, n)) END AS case_id, * EXCLUDE (item_id, case_id, n)
+FROM (SELECT *, row_number() OVER (PARTITION BY item_id ORDER BY o_rid, r_rid) AS n FROM (
 SELECT
   -- A confirmation depends on its operation alone, so that it is the same item whether
   -- the pair was plain or not.
@@ -23,4 +28,4 @@ SELECT
 FROM (SELECT * REPLACE (CASE WHEN class = 'correct' THEN NULL ELSE r_rid END AS r_rid), CASE /*$judge*/ ELSE 'review' END AS queue FROM units) u
 LEFT JOIN res_o o ON o.rid = u.o_rid
 LEFT JOIN res_r r ON r.rid = u.r_rid
-LEFT JOIN requeue_facts q ON q.rid = u.o_rid
+LEFT JOIN requeue_facts q ON q.rid = u.o_rid))
