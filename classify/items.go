@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/match"
 	"github.com/recon-batch/recon-batch/rules"
@@ -51,11 +52,13 @@ func (c *classifier) legal(target string) string {
 	return c.o.Raw("state", "VARCHAR") + " IN (" + literals(from) + ")"
 }
 
-func (c *classifier) final() string {
-	if len(c.job.States.Final) == 0 {
+func (c *classifier) final() string { return finalState(c.job.Job, c.o) }
+
+func finalState(job *rules.Job, s match.ColumnSet) string {
+	if len(job.States.Final) == 0 {
 		return "false"
 	}
-	return c.o.Raw("state", "VARCHAR") + " IN (" + literals(c.job.States.Final) + ")"
+	return s.Raw("state", "VARCHAR") + " IN (" + literals(job.States.Final) + ")"
 }
 
 // idempotencyKey is the key as the passes see it, placeholders taken out, where a
@@ -546,6 +549,16 @@ func sortedKeys(m map[string]string) []string {
 	return out
 }
 
+// PlainWanted is the condition over operations under which a plain pair has an item:
+// its state is not final. "" where the job has no states.
+func PlainWanted(job *rules.Bound, ops *extract.Relation) string {
+	s := match.Columns(job.Job, ops.Layout, "")
+	if !s.Has("state") {
+		return ""
+	}
+	return "NOT coalesce(" + finalState(job.Job, s) + ", false)"
+}
+
 // plainItems adds the items of plain pairs: their operations may move to confirmed.
 func (c *classifier) plainItems() error {
 	if !c.o.Has("state") || c.m.PlainPairs == 0 {
@@ -554,6 +567,10 @@ func (c *classifier) plainItems() error {
 	s := c.itemSlots()
 	s["legal"], s["final"] = c.legal("confirmed"), c.final()
 	s["bit"], s["due"] = fmt.Sprint(State), c.due()
+	s["from"] = "operations"
+	if c.m.PlainFetched {
+		s["from"] = "plain_o"
+	}
 	return c.exec("plain_items", s)
 }
 

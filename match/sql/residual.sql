@@ -1,3 +1,3 @@
--- The residual rows of one side with all their columns.
+-- The wanted rows of one side with all their columns.
 CREATE OR REPLACE TABLE /*$table*/ AS
-SELECT * FROM /*$side*/ WHERE rid IN (/*$rids*/)
+SELECT * FROM /*$side*/ WHERE /*$wanted*/
