@@ -33,7 +33,7 @@ func (l *loader) listRepeated(ctx context.Context) error {
 	for _, column := range l.layout.hashColumns() {
 		path := filepath.Join(l.dir, set+"."+column+".parquet")
 		l.rel.Repeated[column] = path
-		if _, err := os.Stat(path); err == nil {
+		if touch(path) {
 			continue
 		}
 		if err := l.writeRepeated(ctx, column, paths, path); err != nil {

@@ -54,7 +54,8 @@ func (s *stager) file(ctx context.Context, f *foundFile) (*staged, error) {
 			return nil, inputError(f.rel, err)
 		}
 		key := stageKey(raw, digest)
-		if c := readSidecar(s.dir, key); c != nil {
+		c := readSidecar(s.dir, key)
+		if c != nil && touch(stagedPath(s.dir, key), sidecarPath(s.dir, key), markerPath(s.dir, digest, before.Size())) {
 			s.progress(f, before.Size(), before.Size(), c.Records)
 			return &staged{sidecar: *c, key: key, path: stagedPath(s.dir, key), cached: true}, nil
 		}

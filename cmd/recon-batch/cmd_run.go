@@ -41,6 +41,9 @@ func (s *session) runCommand() *cli.Command {
 <out>/<job>/<date>/<run id>/ in one step; 'current' then points to it. The same
 run again does nothing and says so. Flags go before JOB.yaml.
 
+Parsed files are kept in the stage folder, so that an unchanged file is not parsed
+again; those that no run used for 30 days are removed at the end of a run.
+
 EXAMPLES
    recon-batch run --business-date 2026-11-29 job.yaml
    recon-batch run --business-date yesterday --output json job.yaml

@@ -42,6 +42,7 @@ type lines struct {
 	s    *session
 	mu   sync.Mutex
 	last pipeline.Event
+	held string    // what the engine held when it last told
 	at   time.Time // begin of the stage
 	stop chan struct{}
 	done chan struct{}
@@ -64,7 +65,8 @@ func (l *lines) beat(every time.Duration) {
 		case <-t.C:
 			l.mu.Lock()
 			if l.last.Kind != pipeline.StageEnds && l.last.Stage != "" {
-				l.s.notef("%-9s still at work after %s%s\n", l.last.Stage, time.Since(l.at).Round(time.Second), rate(l.last.Rows, time.Since(l.at)))
+				text := fmt.Sprintf("%-9s still at work after %s%s", l.last.Stage, time.Since(l.at).Round(time.Second), rate(l.last.Rows, time.Since(l.at)))
+				l.s.notef("%s\n", join(text, l.held))
 			}
 			l.mu.Unlock()
 		}
@@ -74,8 +76,12 @@ func (l *lines) beat(every time.Duration) {
 func (l *lines) event(e pipeline.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e.Kind == pipeline.Note {
+	switch e.Kind {
+	case pipeline.Note:
 		l.s.notef("%s\n", e.Note)
+		return
+	case pipeline.EngineHolds:
+		l.held = e.Held()
 		return
 	}
 	l.last = e
@@ -109,10 +115,17 @@ func perSecond(rows int64, d time.Duration) int64 {
 
 // bars draws a bar for each stage that has begun.
 type bars struct {
-	mu    sync.Mutex
-	pool  *mpb.Progress
+	pool *mpb.Progress
+
+	mu   sync.Mutex // of what follows, and of every stageBar
+	last *stageBar
+}
+
+// stageBar is the bar of one stage.
+type stageBar struct {
 	bar   *mpb.Bar
 	stage pipeline.Event
+	held  string // what the engine holds
 	at    time.Time
 }
 
@@ -123,45 +136,61 @@ func newBars(s *session) *bars {
 func (b *bars) event(e pipeline.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch e.Kind {
-	case pipeline.Note:
+	if e.Kind == pipeline.Note {
 		fmt.Fprintln(b.pool, printable(e.Note)) // above the bars
-	case pipeline.StageBegins:
-		b.stage, b.at = e, time.Now()
+		return
+	}
+	if e.Kind == pipeline.StageBegins {
+		n := &stageBar{stage: e, at: time.Now()}
 		// Only extract knows how much lies ahead; the engine's statements tell no share.
 		total := int64(0)
 		if e.Stage == pipeline.StageExtract {
 			total = e.Total
 		}
-		b.bar = b.pool.AddBar(total,
+		n.bar = b.pool.AddBar(total,
 			mpb.PrependDecorators(decor.Name(fmt.Sprintf("%-9s", e.Stage))),
-			mpb.AppendDecorators(decor.Elapsed(decor.ET_STYLE_GO), decor.Any(b.rows)))
+			mpb.AppendDecorators(decor.Elapsed(decor.ET_STYLE_GO), decor.Any(func(decor.Statistics) string { return b.text(n) })))
+		b.last = n
+		return
+	}
+	n := b.last
+	if n == nil {
+		return
+	}
+	switch e.Kind {
+	case pipeline.EngineHolds:
+		n.held = e.Held()
 	case pipeline.StageAdvances:
-		b.stage = e
-		if b.bar != nil && e.Total > 0 {
-			b.bar.SetCurrent(min(e.Bytes, e.Total-1)) // the end is the stage's to tell
+		n.stage = e
+		if e.Total > 0 {
+			n.bar.SetCurrent(min(e.Bytes, e.Total-1)) // the end is the stage's to tell
 		}
 	case pipeline.StageEnds:
-		b.stage = e
-		if b.bar != nil {
-			b.bar.SetTotal(-1, true)
-		}
+		n.stage = e
+		n.bar.SetTotal(-1, true)
 	}
 }
 
-// rows is drawn by the pool's own goroutine.
-func (b *bars) rows(decor.Statistics) string {
+// text is drawn by the pool's own goroutine.
+func (b *bars) text(n *stageBar) string {
 	if !b.mu.TryLock() { // an event is coming in; the next frame shows it
 		return ""
 	}
 	defer b.mu.Unlock()
-	return rate(b.stage.Rows, time.Since(b.at))
+	if n.stage.Kind == pipeline.StageEnds {
+		return rate(n.stage.Rows, n.stage.Elapsed)
+	}
+	text := rate(n.stage.Rows, time.Since(n.at))
+	if n.held != "" {
+		text += ", " + n.held
+	}
+	return text
 }
 
 func (b *bars) close() {
 	b.mu.Lock()
-	if b.bar != nil && !b.bar.Completed() {
-		b.bar.Abort(false)
+	if n := b.last; n != nil && !n.bar.Completed() {
+		n.bar.Abort(false)
 	}
 	b.mu.Unlock()
 	b.pool.Wait()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -67,10 +68,12 @@ func TestBarsOnTerminal(t *testing.T) {
 	}
 	p.event(pipeline.Event{Stage: pipeline.StageExtract, Kind: pipeline.StageEnds, Rows: 4000, Elapsed: 400 * time.Millisecond})
 	p.event(pipeline.Event{Stage: pipeline.StageMatch, Kind: pipeline.StageBegins})
+	p.event(pipeline.Event{Stage: pipeline.StageMatch, Kind: pipeline.EngineHolds, Memory: 1 << 30, Spilled: 3 << 30})
+	time.Sleep(400 * time.Millisecond)
 	p.close() // in the middle of a stage, as after an error
 	fmt.Fprint(terminal, "END OF TEST")
 	text := <-read
-	for _, want := range []string{"extract", "match", "rows/s", "\x1b["} {
+	for _, want := range []string{"extract", "match", "rows/s", "10000 rows/s", "spilled 3 GiB", "\x1b["} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not on the terminal: %q", want, text)
 		}
@@ -88,4 +91,38 @@ func TestNoBars(t *testing.T) {
 		}
 		p.close()
 	}
+}
+
+// The heartbeat says how long the stage is at work and what the engine holds.
+func TestHeartbeatSaysWhatIsHeld(t *testing.T) {
+	var out lockedBuffer
+	s := newSession([]string{"recon-batch"}, nil, nil, &out, nil)
+	p := newLines(s, 5*time.Millisecond)
+	p.event(pipeline.Event{Stage: pipeline.StageMatch, Kind: pipeline.StageBegins})
+	p.event(pipeline.Event{Stage: pipeline.StageMatch, Kind: pipeline.EngineHolds, Memory: 1 << 30, Spilled: 3 << 30})
+	const want = "match     still at work after 0s, memory 1 GiB, spilled 3 GiB\n"
+	for begun := time.Now(); !strings.Contains(out.String(), want); time.Sleep(5 * time.Millisecond) {
+		if time.Since(begun) > 20*time.Second {
+			t.Fatalf("no heartbeat: %q", out.String())
+		}
+	}
+	p.close()
+}
+
+// lockedBuffer may be read while it is written.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }

@@ -27,17 +27,31 @@ type Event struct {
 	Total   int64         // bytes of all files, 0 unknown
 	Rows    int64         // rows done in this stage so far
 	Elapsed time.Duration // of the stage, at its end
+	Memory  int64         // bytes that the engine holds, of EngineHolds
+	Spilled int64         // bytes that the engine has on disk, of EngineHolds
 	Note    string
+}
+
+// Held says in words what the engine holds, "" where it holds nothing.
+func (e Event) Held() string {
+	switch {
+	case e.Spilled > 0:
+		return "memory " + sizeText(e.Memory) + ", spilled " + sizeText(e.Spilled)
+	case e.Memory > 0:
+		return "memory " + sizeText(e.Memory)
+	}
+	return ""
 }
 
 // EventKind is what an event tells.
 type EventKind int
 
-// Event kinds. A stage begins, advances any number of times and ends; a note may
-// come at any time.
+// Event kinds. A stage begins, advances any number of times and ends; notes, and
+// what the engine holds, may come at any time.
 const (
 	StageBegins EventKind = iota
 	StageAdvances
 	StageEnds
 	Note
+	EngineHolds
 )

@@ -158,7 +158,15 @@ func (r *run) engine(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return r.stages(ctx, db, filepath.Join(stage, "files"))
+	defer r.watch(ctx, db, watchEvery)()
+	files := filepath.Join(stage, "files")
+	if err := r.stages(ctx, db, files); err != nil {
+		return err
+	}
+	if !r.DryRun {
+		r.prune(files)
+	}
+	return nil
 }
 
 // stageDir is the folder of parsed files and of spilling. A dry run without one
@@ -240,7 +248,7 @@ func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 
 	var outcome *match.Outcome
 	if err := r.do(ctx, db, StageMatch, func() (err error) {
-		outcome, err = match.Run(ctx, db, r.bound, ops, res, match.Options{})
+		outcome, err = match.Run(ctx, db, r.bound, ops, res, match.Options{AlsoPlain: classify.PlainWanted(r.bound, ops)})
 		return err
 	}); err != nil {
 		return err
@@ -378,16 +386,14 @@ func (r *run) report(ctx context.Context, db *duck.DB, m *Manifest, ops, res *ex
 			{Name: "Go", Version: runtime.Version()},
 		},
 		Findings: keyFindings(outcome),
-		Explain:  "recon-batch explain --business-date " + r.BusinessDate + " " + shellQuote(filepath.Base(r.Job.File)),
+		// A command in an output must not depend on the folder of the run, or the same
+		// run elsewhere would have other bytes.
+		Explain: "recon-batch explain --business-date " + r.BusinessDate + " " + shellQuote(filepath.Base(r.Job.File)),
+		Runs:    "recon-batch runs list " + shellQuote(filepath.Base(r.Job.File)),
 	}
 	summary, err := report.Build(ctx, db, in)
 	if err != nil {
 		return nil, err
-	}
-	if summary.Outcome.Closes && len(summary.Exceptions.Items) == 0 {
-		// There is no row to explain. A command in an output must not depend on the
-		// folder of the run, or the same run elsewhere would have other bytes.
-		summary.Next = []report.Step{{Why: "all runs of this job", Command: "recon-batch runs list " + shellQuote(filepath.Base(r.Job.File))}}
 	}
 	if err := report.Deliver(ctx, &report.Delivery{DB: db, In: in, Summary: summary, Dir: r.tmp}); err != nil {
 		return nil, diskError(err, "the outputs cannot be written")
