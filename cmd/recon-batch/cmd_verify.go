@@ -14,17 +14,20 @@ type verifyDocument struct {
 	ManifestSHA256 string              `json:"manifest_sha256"`
 	OK             bool                `json:"ok"`
 	Checks         []pipeline.Verified `json:"checks"`
+	NotRecomputed  string              `json:"not_recomputed"`
 	Error          *errorObject        `json:"error,omitempty"`
 }
 
 func (s *session) verifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "verify",
-		Usage:     "recompute every digest and invariant of a published run, offline",
+		Usage:     "check a published run offline: digests of files, run id, counts, ties, chain",
 		ArgsUsage: "RUN",
 		Description: `RUN is the folder of a run, or the link to it. Reads nothing else. Ends with 7 if
 a file was changed, removed or added, if numbers do not add up, or if a run of
-the job was removed.
+the job was removed. It does not judge the rows again: the verdicts and the content
+digest follow from the input files, and run --dry-run --output json computes them
+again.
 
 EXAMPLE
    recon-batch verify out/card-charges/2026-11-29/current`,
@@ -56,7 +59,7 @@ func (s *session) verify(c *cli.Context) error {
 			WithHint("restore it from a backup and find out who changed it; do not act on its queues")
 	}
 	if asJSON {
-		doc := verifyDocument{SchemaVersion: 1, RunID: v.Manifest.RunID, ManifestSHA256: v.ManifestSHA256, OK: wrong == 0, Checks: v.Checks}
+		doc := verifyDocument{SchemaVersion: 1, RunID: v.Manifest.RunID, ManifestSHA256: v.ManifestSHA256, OK: wrong == 0, Checks: v.Checks, NotRecomputed: pipeline.NotRecomputed}
 		if failure != nil {
 			doc.Error = errorOf(failure)
 		}
@@ -75,6 +78,7 @@ func (s *session) verify(c *cli.Context) error {
 			s.printf("         %s\n", w)
 		}
 	}
+	s.printf("%-6s %-10s %s\n", "-", "not judged", pipeline.NotRecomputed)
 	if failure == nil {
 		s.printf("run %s is intact (manifest %s)\n", v.Manifest.RunID, v.ManifestSHA256)
 	}

@@ -47,9 +47,15 @@ func (v *Verification) OK() bool {
 	return !slices.ContainsFunc(v.Checks, func(c Verified) bool { return len(c.Wrong) > 0 })
 }
 
+// NotRecomputed says what Verify takes from the folder as it stands there.
+const NotRecomputed = "the verdicts and the content digest, which follow from the input files: " +
+	"recon-batch run --dry-run --output json judges them again, and its content_digest must be the one of the run"
+
 // Verify recomputes offline what a run's folder says about itself: the digest of
 // every file, the run id, the counts and ties from the rows, and the chain of the
-// runs published before and after. It needs nothing but the folder.
+// runs published before and after. It needs nothing but the folder; what cannot be
+// had from it alone is NotRecomputed. The narrow files lack the fingerprints that
+// the content digest adds up, which would double their size.
 //
 // What does not hold is in the Verification; an error means that the check itself
 // could not be made.
