@@ -57,6 +57,35 @@ func (m *measures) contentDigest(ctx context.Context, db *duck.DB, in *Input) (s
 	return hex.EncodeToString(h[:]), nil
 }
 
+// Reproduce asserts rule 5 of design §3 before a run is published: the content
+// digest, computed once more, with the verdicts as they stand in the files that were
+// written, is the one that the summary tells. A relation that changes from one
+// reading to the next, or a row that was written with another verdict, is a breach.
+func Reproduce(ctx context.Context, d *Delivery) error {
+	m := &measures{verdicts: map[rules.Side][]verdictCount{}}
+	for _, side := range rules.Sides {
+		err := each(ctx, d.DB, sqlWritten.Render(duck.Slots{"file": duck.Literal(d.path(string(side) + ".parquet"))}), func(rows *sql.Rows) error {
+			var c verdictCount
+			if err := rows.Scan(&c.class, &c.reason, &c.pass, &c.once, &c.inPeriod, &c.rows); err != nil {
+				return err
+			}
+			m.verdicts[side] = append(m.verdicts[side], c)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	again, err := m.contentDigest(ctx, d.DB, d.In)
+	if err != nil {
+		return err
+	}
+	if again != d.Summary.ContentDigest {
+		return breach("rule 5 of verdicts does not hold: the content digest was %s, and is %s from what was written", d.Summary.ContentDigest, again)
+	}
+	return nil
+}
+
 // sideSums returns the lines with sums of one side.
 func sideSums(ctx context.Context, db *duck.DB, side rules.Side, outReason string) ([]string, error) {
 	var lines []string

@@ -1,10 +1,13 @@
 package report
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/recon-batch/recon-batch/extract"
+	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -63,5 +66,37 @@ func TestSetsHaveOneVerdict(t *testing.T) {
 	s := w.load().build()
 	if got := s.Unresolved.Items[0]; got.Class != "ambiguous" || got.Reason != "several_candidates" || got.Operations != 1 || got.Results != 1 || got.FirstSide != "operations" || got.First.Record != 8 {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// Rule 5 of design §3: what was written has the digest that the summary tells.
+func TestReproduce(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(w *world, file string)
+		breach bool
+	}{
+		{"nothing changed", func(*world, string) {}, false},
+		{"other fields at the second reading", func(w *world, _ string) { w.exec("UPDATE verdicts_o SET fields = 'currency' WHERE rid = 5") }, true},
+		{"other content at the second reading", func(w *world, _ string) { w.exec("UPDATE staged_o SET w2 = w2 + 1 WHERE rec = 1") }, true},
+		{"a row that was not written", func(w *world, file string) {
+			w.exec("CREATE TABLE kept AS SELECT * FROM read_parquet(" + file + ") WHERE record <> 1")
+			w.exec("COPY kept TO " + file + " (FORMAT parquet)")
+		}, true},
+		{"a row that was written with another verdict", func(w *world, file string) {
+			w.exec("CREATE TABLE other AS SELECT * REPLACE (record <> 1 AND in_period AS in_period) FROM read_parquet(" + file + ")")
+			w.exec("COPY other TO " + file + " (FORMAT parquet)")
+		}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t).load()
+			s := w.build()
+			dir := w.deliver(s)
+			c.change(w, duck.Literal(filepath.Join(dir, "operations.parquet")))
+			err := Reproduce(t.Context(), &Delivery{DB: w.db, In: w.in, Summary: s, Dir: dir})
+			if (fail.ClassOf(err) == fail.Integrity) != c.breach || !c.breach && err != nil {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }

@@ -26,6 +26,7 @@ var (
 	sqlLinks          = parseSQL("links")
 	sqlSets           = parseSQL("sets")
 	sqlDigest         = parseSQL("digest")
+	sqlWritten        = parseSQL("written")
 )
 
 // measures is what the engine counts and adds up once classify is done; small,

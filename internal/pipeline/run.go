@@ -274,7 +274,12 @@ func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 	if r.DryRun {
 		return os.RemoveAll(r.tmp)
 	}
-	return r.do(ctx, db, StagePublish, func() error { return r.publish(ctx, m) })
+	return r.do(ctx, db, StagePublish, func() error {
+		if err := report.Reproduce(ctx, &report.Delivery{DB: db, In: &report.Input{Bound: r.bound}, Summary: summary, Dir: r.tmp}); err != nil {
+			return err
+		}
+		return r.publish(ctx, m)
+	})
 }
 
 // do runs one stage between its events, then the checkpoint.
@@ -373,6 +378,9 @@ func (r *run) published(id string) (bool, error) {
 
 // report writes every output but the manifest into the temporary folder.
 func (r *run) report(ctx context.Context, db *duck.DB, m *Manifest, ops, res *extract.Relation, outcome *match.Outcome) (*report.Summary, error) {
+	if err := classify.Promises(ctx, db, r.bound, ops, res); err != nil {
+		return nil, err
+	}
 	key, err := redactKey(r.Job, r.baseDir())
 	if err != nil {
 		return nil, err

@@ -96,11 +96,14 @@ func agree(t *testing.T, first, end, step uint64, seen map[string]int) {
 func (s *scratch) engine(t *testing.T, l loaded, way match.Way) (*naive.Outcome, error) {
 	t.Helper()
 	defer s.clear(t)
-	m, err := match.Run(t.Context(), s.db, l.job, l.relations[0], l.relations[1], match.Options{Way: way})
+	m, err := match.Run(t.Context(), s.db, l.job, l.relations[0], l.relations[1], match.Options{Way: way, AlsoPlain: classify.PlainWanted(l.job, l.relations[0])})
 	if err != nil {
 		return nil, err
 	}
 	if _, err := classify.Run(t.Context(), s.db, l.job, l.relations[0], l.relations[1], m); err != nil {
+		return nil, err
+	}
+	if err := classify.Promises(t.Context(), s.db, l.job, l.relations[0], l.relations[1]); err != nil {
 		return nil, err
 	}
 	out := &naive.Outcome{Proposals: map[int64]naive.Proposal{}, Surplus: map[int64]naive.Proposal{}}
