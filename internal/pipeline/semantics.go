@@ -3,8 +3,16 @@ package pipeline
 import "runtime/debug"
 
 // Semantics is the version of the verdict rules. It is part of every run id: the
-// same inputs judged by other rules are another run. It changes whenever the same
-// job and files could get another verdict, proposal or number.
+// same inputs judged by other rules are another run. Without a raise the new
+// program would call such a run complete already, and leave the old verdicts.
+//
+// Raise it with every change after a release by which the same job and files could
+// get another verdict, reason, pass, set of fields, proposal, guard check or number:
+// in the statements of match and classify, in the Go that fills their slots, in
+// comparators, expressions, what a text is read as (extract, where stageSemantics
+// changes as well), defaults of the job file, and totals or digests of report. Do not
+// raise it for what only makes a run faster, for words, or for new outputs.
+// TestSemantics notices every change of a statement and asks.
 const Semantics = 1
 
 // ManifestSchema is the version of manifest.json, attempts and timings. Changes
