@@ -16,7 +16,8 @@ func (s *session) planCommand() *cli.Command {
 		ArgsUsage: "JOB.yaml",
 		Description: `Lists the files with their sizes, what each source is declared to prove, the passes
 in words and the folder that would be written. Ends with 4 if a required file is
-missing.
+missing. STAGED says "no" of a file that would be parsed, and "maybe" where one of
+this size was parsed before: a run hashes it, and parses it only if it has changed.
 
 EXAMPLES
    recon-batch plan --business-date 2026-11-29 job.yaml
@@ -26,6 +27,7 @@ EXAMPLES
 			&cli.StringFlag{Name: "as-of", Usage: "reference `TIME` of windows and ages, instead of the job's"},
 			&cli.StringFlag{Name: "out", Usage: "output folder `DIR`, instead of the job's outputs.dir"},
 			&cli.StringFlag{Name: "memory", Usage: "memory `SIZE` of the whole run, such as 2GiB", DefaultText: "cgroup limit or RAM"},
+			&cli.StringFlag{Name: "stage-dir", Usage: "folder `DIR` for parsed files", DefaultText: "<out>/.stage"},
 			&cli.BoolFlag{Name: "sql", Usage: "print the statements of the engine as well"},
 			outputFlag(),
 		},
@@ -74,13 +76,13 @@ func (s *session) plan(c *cli.Context) error {
 	}
 	s.printf("machine   %s; %d threads; about %s of disk\n", p.Memory, p.Threads, p.Disk)
 	w := tabwriter.NewWriter(s.stdout, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "\nSIDE\tSOURCE\tFILE\tSIZE\tNEED")
+	fmt.Fprintln(w, "\nSIDE\tSOURCE\tFILE\tSIZE\tNEED\tSTAGED")
 	for _, f := range p.Files {
 		size := fmt.Sprint(f.Size)
 		if f.Missing {
 			size = "MISSING"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.Side, printable(f.Source), printable(f.Path), size, f.Need)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", f.Side, printable(f.Source), printable(f.Path), size, f.Need, dash(string(f.Staged)))
 	}
 	if err := flush(w); err != nil {
 		return err

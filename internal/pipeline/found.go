@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -18,6 +19,35 @@ type Found struct {
 	Size    int64      `json:"size"` // bytes
 	Missing bool       `json:"missing,omitempty"`
 	Need    rules.Need `json:"need"`
+	Staged  Staged     `json:"staged,omitempty"` // of plan; "" where the file is missing
+
+	source *rules.Source
+	name   string // of the file, as it lies on disk
+}
+
+// Staged tells what plan knows of a file without reading it.
+type Staged string
+
+// A file that is new is parsed. One that may be staged is hashed first: a file of
+// its size was staged under the same declarations, and is parsed again only if its
+// bytes are other ones.
+const (
+	StagedNo    Staged = "no"
+	StagedMaybe Staged = "maybe"
+)
+
+// markStaged looks up which files may be staged.
+func markStaged(files []Found, b *rules.Bound, stage string) {
+	for i := range files {
+		f := &files[i]
+		switch {
+		case f.Missing:
+		case extract.MayBeStaged(stage, b.Job, f.Side, f.source, f.name, f.Size):
+			f.Staged = StagedMaybe
+		default:
+			f.Staged = StagedNo
+		}
+	}
 }
 
 // find lists what the job names, as it lies on disk now, in the order of the job
@@ -50,6 +80,7 @@ func find(b *rules.Bound, base string) []Found {
 				}
 				out = append(out, Found{
 					Side: side, Source: in.Source.Name, Path: at(p), Date: in.FileDate, Size: info.Size(), Need: in.Source.Need,
+					source: in.Source, name: p,
 				})
 			}
 			if len(out) == n {

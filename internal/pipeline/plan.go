@@ -47,6 +47,11 @@ func MakePlan(ctx context.Context, o Options, sql bool) (*Plan, error) {
 		Job: b.Name, BusinessDate: b.Date, ReferenceTime: b.AsOfTime.UTC().Format(time.RFC3339Nano),
 		Files: find(b, o.baseDir()), Memory: budget.String(), Threads: o.threads(),
 	}
+	stage := o.StageDir
+	if stage == "" {
+		stage = filepath.Join(o.OutPath(), ".stage")
+	}
+	markStaged(p.Files, b, filepath.Join(stage, "files"))
 	if b.Period != nil {
 		p.Period = fmt.Sprintf("%s from %s until %s", b.Period.By, instant(b.PeriodFrom), instant(b.PeriodUntil))
 	}
