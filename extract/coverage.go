@@ -25,6 +25,7 @@ type evidence struct {
 	until    *int64
 	proved   bool   // at least one file was staged whole
 	missing  string // why nothing is known of its time; "" where proved
+	noFile   bool   // it is missing because there is no file, not because it is a copy
 	spoiled  string // why its time is not proved, whatever other files say; "" none
 }
 
@@ -37,12 +38,19 @@ type coverageGroup struct {
 	spans    []Gap // proved
 	missing  []Gap
 	spoiled  []Gap
+	foreign  []Gap // spoiled by other groups of the account
 }
 
 // coverageOf merges what the inputs prove into intervals (V26). Every account has
 // at least one interval, an empty one where nothing is proved, since an account
 // that should know an operation and proves nothing is what stands against an
 // absence.
+//
+// A spoiled input withdraws its time from all of its account, whatever lag or types
+// its neighbours declare: an effect could stand in what was not read. One that is
+// missing leaves its time to the other sources of an account that the job names,
+// since they continue each other; sources without a declared account may well be
+// several providers, and none of them speaks for another.
 func coverageOf(inputs []evidence) []Interval {
 	var groups []*coverageGroup
 	byKey := map[string]*coverageGroup{}
@@ -66,9 +74,26 @@ func coverageOf(inputs []evidence) []Interval {
 	}
 	var out []Interval
 	for _, g := range groups {
+		for _, other := range groups {
+			if other != g && other.speaksTo(g) {
+				g.foreign = append(g.foreign, other.spoiled...)
+			}
+		}
 		out = append(out, g.intervals()...)
 	}
 	return out
+}
+
+// speaksTo tells whether what is spoiled in this group could hold an effect of an
+// operation that the other group should know.
+func (g *coverageGroup) speaksTo(other *coverageGroup) bool {
+	switch {
+	case g.Account != other.Account, g.Proves == rules.FailuresOnly:
+		return false
+	case len(g.Types) == 0, len(other.Types) == 0:
+		return true
+	}
+	return slices.ContainsFunc(g.Types, func(t string) bool { return slices.Contains(other.Types, t) })
 }
 
 func (g *coverageGroup) add(e evidence) {
@@ -93,8 +118,9 @@ func (g *coverageGroup) add(e evidence) {
 	default:
 		span.Reason = e.missing
 		g.missing = append(g.missing, span)
-		if e.complete {
-			// A source that should be everything and is not there leaves no time proved.
+		if e.complete || e.noFile && e.source.Coverage.Account == "" {
+			// A source that should be everything and is not there leaves no time proved;
+			// nor does one for which no other can stand.
 			g.spoiled = append(g.spoiled, span)
 		}
 	}
@@ -110,7 +136,7 @@ func (g *coverageGroup) intervals() []Interval {
 			gaps = append(gaps, rest)
 		}
 	}
-	for _, s := range g.spoiled {
+	for _, s := range slices.Concat(g.spoiled, g.foreign) {
 		proved = subtract(proved, []Gap{s})
 		if !slices.Contains(gaps, s) {
 			gaps = append(gaps, s)

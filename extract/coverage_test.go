@@ -74,6 +74,59 @@ func TestCoverageGroups(t *testing.T) {
 	}
 }
 
+// What is spoiled could hold an effect of any operation that its account should
+// know: no neighbour in the account proves that time, whatever it declares apart.
+func TestCoverageSpoiledAccount(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*rules.Coverage)
+		until  int64
+	}{
+		{"the same", func(*rules.Coverage) {}, 5},
+		{"lag", func(c *rules.Coverage) { c.Lag = time.Hour }, 5},
+		{"knows", func(c *rules.Coverage) { c.Knows = &rules.Expr{Text: "acquirer = 'psp'"} }, 5},
+		{"settlements", func(c *rules.Coverage) { c.Proves = rules.SettledOnly }, 5},
+		{"failures are no effects", func(c *rules.Coverage) { c.Proves = rules.FailuresOnly }, 10},
+		{"some of the types", func(c *rules.Coverage) { c.Types = []string{"refund", "charge"} }, 5},
+		{"other types", func(c *rules.Coverage) { c.Types = []string{"refund"} }, 10},
+		{"account", func(c *rules.Coverage) { c.Account = "b" }, 10},
+	} {
+		whole, cut := proof("x", 0, 10, "", ""), proof("y", 5, 20, "cut", "")
+		whole.source.Coverage.Types = []string{"charge"}
+		cut.source.Coverage.Types = []string{"charge"}
+		c.change(&cut.source.Coverage)
+		for _, in := range [][]evidence{{whole, cut}, {cut, whole}} {
+			for _, i := range coverageOf(in) {
+				if i.Source != "y" && i.From < i.Until && (i.From != 0 || i.Until != c.until) {
+					t.Errorf("%s: %+v, want it proved until %d", c.name, i, c.until)
+				}
+			}
+		}
+	}
+}
+
+// Where a job names no account, no source speaks for another whose file is missing.
+func TestCoverageMissingWithoutAccount(t *testing.T) {
+	for _, c := range []struct {
+		name, account string
+		lag           time.Duration
+		noFile        bool
+		until         int64
+	}{
+		{"a file is missing", "", 0, true, 5},
+		{"a file is missing, another lag", "", time.Hour, true, 5},
+		{"a copy was skipped", "", 0, false, 10},
+		{"an account continues", "a", 0, true, 10},
+	} {
+		whole, gone := proof("x", 0, 10, "", ""), proof("y", 5, 20, "", "no file")
+		gone.noFile = c.noFile
+		whole.source.Coverage.Account, gone.source.Coverage.Account, gone.source.Coverage.Lag = c.account, c.account, c.lag
+		if got := coverageOf([]evidence{whole, gone}); got[0].From != 0 || got[0].Until != c.until {
+			t.Errorf("%s: %+v, want it proved until %d", c.name, got[0], c.until)
+		}
+	}
+}
+
 // Against a plain model: a moment is proved if a good input covers it and no
 // spoiled one does.
 func TestCoverageModel(t *testing.T) {
