@@ -22,6 +22,10 @@ var refusals = map[string][]string{
 	"ambiguous_layouts": {
 		`18:50: operations.fields.booked.layout: "01/02/2006" and "02/01/2006" read the same text as different days | declare the one that the source uses`,
 	},
+	"amount_integer": {
+		"14:13: the field amount of the operations is integer, it must be decimal | add `type: decimal`",
+		"31:13: the field amount of the results is integer, it must be decimal | add `type: decimal`",
+	},
 	"amount_without_currency": {
 		"41:5: amount is compared, but not its currency: amounts compare only in one currency (V22) | add `- {field: currency}` to compare",
 	},
@@ -134,8 +138,8 @@ var refusals = map[string][]string{
 		`57:8: as_of: "{date+1} 4 am" is no instant | a day or a local time: 2026-08-20, {date+1}T04:00; with an offset an instant anywhere: 2026-08-20T04:00Z`,
 	},
 	"key_types_differ": {
-		"39:49: amount of the operations is decimal and amount of the results is text, so that the keys would never be equal | declare the same `type` on both sides",
-		"41:5: amount of the operations is decimal and amount of the results is text, which cannot be compared | declare the same `type` on both sides; `as` must fit it",
+		"39:39: currency of the operations is currency and currency of the results is text, so that the keys would never be equal | declare the same `type` on both sides",
+		"42:5: currency of the operations is currency and currency of the results is text, which cannot be compared | declare the same `type` on both sides; `as` must fit it",
 	},
 	"knows_of_operations": {
 		`23:42: results.sources[0].coverage.knows: there is no field "tipe" | did you mean "type"?`,
