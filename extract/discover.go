@@ -4,9 +4,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	pathpkg "path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/rules"
@@ -32,7 +34,8 @@ func (f *foundFile) open() (*os.File, error) {
 	defer root.Close()
 	info, err := root.Stat(f.rel) // before opening: to open a pipe would wait for its writer
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
+		return nil, fail.New(fail.Input, "%s cannot be read: not a regular file", f.rel).
+			WithHint("put the file itself in that place, or correct the path")
 	}
 	if err != nil {
 		return nil, f.refused(err)
@@ -51,7 +54,8 @@ func (f *foundFile) refused(err error) error {
 		return fail.New(fail.Input, "%s is a symbolic link that leaves its folder", f.rel).
 			WithHint("put the file itself into the folder, or name the place where it lies as path")
 	}
-	return fail.Wrap(fail.Input, err, "%s cannot be read", f.rel)
+	return fail.Wrap(fail.Input, err, "%s cannot be read", f.rel).
+		WithHint("make the file readable for this program, or correct the path")
 }
 
 // discover lists the files of every input, in the order of the inputs and then of
@@ -105,20 +109,67 @@ func expand(base string, in *rules.Input) (names []string, dir string, err error
 		}
 		return []string{path}, dir, nil
 	}
-	all, err := fs.Glob(os.DirFS(dir), filepath.ToSlash(path))
-	if err != nil {
+	names, err = glob(os.DirFS(dir), filepath.ToSlash(path))
+	if errors.Is(err, pathpkg.ErrBadPattern) {
 		return nil, dir, fail.Wrap(fail.Usage, err, "%s is no pattern", in.Path).
 			WithHint("write path: {exact: …} for a name that holds a bracket")
 	}
-	for _, n := range all {
-		info, err := os.Stat(filepath.Join(dir, n))
-		if err == nil && info.IsDir() {
-			continue // a folder that the pattern meets is no file
-		}
-		names = append(names, n)
+	if err != nil {
+		return nil, dir, fail.Wrap(fail.Input, err, "%s: not every folder can be read", in.Path).
+			WithHint("files may lie there: make the folder readable, or correct the path")
+	}
+	if pathpkg.Base(filepath.ToSlash(path)) == "*" { // everything in a folder, but for the folders in it
+		names = slices.DeleteFunc(names, func(n string) bool {
+			info, err := os.Stat(filepath.Join(dir, n))
+			return err == nil && info.IsDir()
+		})
 	}
 	slices.Sort(names)
 	return names, dir, nil
+}
+
+// glob is fs.Glob that tells of what it cannot read: a folder passed over in
+// silence would be files lost in silence. A folder of a matching name is listed
+// like a file, and refused where it is opened; some programs write one file as a
+// folder of parts.
+func glob(fsys fs.FS, pattern string) ([]string, error) {
+	names := []string{"."}
+	for _, part := range strings.Split(pattern, "/") {
+		var next []string
+		for _, dir := range names {
+			if !hasPattern(part) {
+				_, err := fs.Lstat(fsys, pathpkg.Join(dir, part))
+				switch {
+				case err == nil:
+					next = append(next, pathpkg.Join(dir, part))
+				case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
+					return nil, err
+				}
+				continue
+			}
+			if info, err := fs.Stat(fsys, dir); err == nil && !info.IsDir() {
+				continue
+			}
+			entries, err := fs.ReadDir(fsys, dir)
+			if dir == "." && errors.Is(err, fs.ErrNotExist) {
+				continue // what was listed and is not there is a link to nowhere
+			}
+			if err != nil {
+				return nil, err
+			}
+			for _, e := range entries {
+				ok, err := pathpkg.Match(part, e.Name())
+				if err != nil {
+					return nil, err
+				}
+				if ok {
+					next = append(next, pathpkg.Join(dir, e.Name()))
+				}
+			}
+		}
+		names = next
+	}
+	return names, nil
 }
 
 // hasPattern tells whether a path holds a pattern character of path.Match.

@@ -108,7 +108,8 @@ func (k *key) text(buf []byte, vals []value) (t []byte, ok bool) {
 }
 
 // looksScientific tells texts such as 1.23E+22, which spreadsheets make of long
-// numbers: as a key they may have lost their last digits.
+// numbers: as a key they have lost their last digits. Spreadsheets write the sign;
+// without it the text may as well be a hexadecimal number.
 func looksScientific(t []byte) bool {
 	i, digits := 0, 0
 	for ; i < len(t) && (t[i] >= '0' && t[i] <= '9' || t[i] == '.'); i++ {
@@ -119,8 +120,8 @@ func looksScientific(t []byte) bool {
 	if digits == 0 || i >= len(t)-1 || t[i] != 'E' && t[i] != 'e' {
 		return false
 	}
-	if i++; t[i] == '+' || t[i] == '-' {
-		i++
+	if i++; t[i] != '+' {
+		return false
 	}
-	return isNumeric(t[i:])
+	return isNumeric(t[i+1:])
 }

@@ -62,7 +62,7 @@ func Load(ctx context.Context, db *duck.DB, job *rules.Bound, side rules.Side, o
 	if err := l.settle(ctx); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{l.checkSources, l.checkPages, l.listRepeated} {
+	for _, step := range []func(context.Context) error{l.checkSources, l.checkPages, l.otherTimes, l.listRepeated} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -83,6 +83,8 @@ type loader struct {
 	errs    []error
 	rel     *Relation
 	spoiled map[string]string // source → why its coverage is withdrawn whole
+	// elsewhen says of a file (index of found) why its records are of other times
+	elsewhen map[int]string
 }
 
 // refuseMissing refuses a side whose required sources lack files, all at once.
@@ -119,7 +121,9 @@ func (l *loader) stageAll(ctx context.Context) {
 		wg.Go(func() {
 			defer func() { <-slots }()
 			if l.staged[i], l.errs[i] = l.file(ctx, f); l.errs[i] == nil {
-				l.errs[i] = judgeControls(f, &l.staged[i].sidecar)
+				if l.errs[i] = judgeControls(f, &l.staged[i].sidecar); l.errs[i] == nil {
+					l.errs[i] = l.judgeKeys(f, &l.staged[i].sidecar)
+				}
 			}
 		})
 	}
@@ -293,13 +297,15 @@ func (l *loader) coverage() []Interval {
 			file := &l.rel.Files[j]
 			switch {
 			case file.Status == FileMissing:
-				e.missing = "no file " + f.rel
+				e.missing, e.noFile = "no file "+f.rel, true
 			case file.Status == FileRefused:
 				e.spoiled = f.rel + " could not be read whole"
 			case file.Status == FileSkipped:
 				e.missing = f.rel + " is a copy: " + file.Problem
 			case file.Rejected > 0:
 				e.spoiled = fmt.Sprintf("%s has %d rejected records", f.rel, file.Rejected)
+			case l.elsewhen[j] != "":
+				e.spoiled = l.elsewhen[j]
 			default:
 				e.proved = true
 			}

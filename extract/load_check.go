@@ -52,6 +52,21 @@ func judgeControls(f *foundFile, s *sidecar) error {
 	return nil
 }
 
+// judgeKeys refuses a file that went through a spreadsheet: an identity key such as
+// 1.23E+22 has lost its last digits, links nothing any more, and would make its
+// operation absent.
+func (l *loader) judgeKeys(f *foundFile, s *sidecar) error {
+	for i, p := range l.layout.job.Match {
+		if !p.Identity || s.Keys[i].Scientific == 0 {
+			continue
+		}
+		return fail.New(fail.Input, "%s: record %d: the key of pass %s is a number in scientific notation, so are %d in all: the file went through a spreadsheet, and digits are lost",
+			f.rel, s.Keys[i].FirstRecord, p.Name, s.Keys[i].Scientific).
+			WithHint("have the file sent again as its system wrote it")
+	}
+	return nil
+}
+
 // judgeSum checks one stated sum. It is written as the field writes its numbers.
 func judgeSum(f *foundFile, s *sidecar, line string, c rules.ControlSum, got *sidecarTotal) error {
 	stated, ok := controlField(s.Trailer, c.Position)

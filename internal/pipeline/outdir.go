@@ -65,7 +65,7 @@ func (d *outDir) display(p string) string { return displayPath(p) }
 // make creates the folders of job and date and checks them again.
 func (d *outDir) make() error {
 	if err := os.MkdirAll(d.date, 0o755); err != nil {
-		return fail.Wrap(fail.Resources, err, "the output folder cannot be made")
+		return diskError(err, "the output folder cannot be made")
 	}
 	for _, p := range []string{d.out, d.job, d.date} {
 		if err := refuseLink(p); err != nil {
