@@ -314,15 +314,23 @@ func (c *classifier) filesWith(pass int) ([]int, error) {
 }
 
 // freshExport is true where the operations export is not older than the policy
-// allows at the reference time.
+// allows at the reference time. With several accounts the oldest export counts:
+// the guard asks all operations for keys, versions and siblings.
 func (c *classifier) freshExport() string {
-	until, complete := int64(math.MinInt64), false
+	newest := map[string]int64{}
 	for _, iv := range c.ops.Coverage {
-		complete = complete || iv.Complete
-		until = max(until, iv.Until)
+		until := iv.Until
+		if iv.Complete {
+			until = math.MaxInt64
+		}
+		newest[iv.Account] = max(newest[iv.Account], until)
+	}
+	oldest := int64(math.MaxInt64)
+	for _, until := range newest {
+		oldest = min(oldest, until)
 	}
 	return c.policy(func(p rules.TypePolicy) string {
-		return fmt.Sprint(p.ExportAge == 0 || complete || c.job.AsOfTime.UnixMicro()-until <= p.ExportAge.Microseconds())
+		return fmt.Sprint(p.ExportAge == 0 || len(newest) > 0 && oldest >= c.job.AsOfTime.UnixMicro()-p.ExportAge.Microseconds())
 	}, "true")
 }
 

@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/match/compare"
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -285,15 +286,20 @@ func (w *world) recognisable(o *row) bool {
 
 // staleExport tells whether the export of the operations ends too long before
 // the reference time. One that covers everything is as old as the run.
+//
+// Reading: of several accounts each must be fresh, since keys, versions and
+// siblings are looked for in all of them.
 func (w *world) staleExport(p rules.TypePolicy) bool {
-	if p.ExportAge == 0 || coversAll(w.in.OperationsCoverage) {
+	if p.ExportAge == 0 {
 		return false
 	}
-	end := int64(0)
+	fresh := func(i extract.Interval) bool { return i.Complete || w.asOf()-i.Until <= p.ExportAge.Microseconds() }
 	for _, i := range w.in.OperationsCoverage {
-		end = max(end, i.Until)
+		if !slices.ContainsFunc(w.in.OperationsCoverage, func(x extract.Interval) bool { return x.Account == i.Account && fresh(x) }) {
+			return true
+		}
 	}
-	return w.asOf()-end > p.ExportAge.Microseconds()
+	return len(w.in.OperationsCoverage) == 0
 }
 
 // compensate is V31 for the surplus effects of an operation: each has a proposal

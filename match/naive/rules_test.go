@@ -582,6 +582,14 @@ func TestV30Requeue(t *testing.T) {
 			policy(func(p *rules.TypePolicy) { p.ExportAge = time.Hour })(b)
 			b.in.OperationsCoverage = []extract.Interval{{From: instant("01T00:00"), Until: instant("11T02:59"), Proves: rules.FullLifecycle}}
 		}, Review, []string{"stale_export"}},
+		{"a stale export beside a fresh one", good, known, func(b *bench) {
+			policy(func(p *rules.TypePolicy) { p.ExportAge = time.Hour })(b)
+			b.in.OperationsCoverage = []extract.Interval{{Complete: true}, {Account: "b", From: instant("01T00:00"), Until: instant("11T02:59")}}
+		}, Review, []string{"stale_export"}},
+		{"the newer of two exports of an account", good, known, func(b *bench) {
+			policy(func(p *rules.TypePolicy) { p.ExportAge = time.Hour })(b)
+			b.in.OperationsCoverage = []extract.Interval{{Complete: true}, {From: instant("01T00:00"), Until: instant("11T02:59")}}
+		}, Requeue, nil},
 		{"state", "a,k,charge,E,confirmed,1,1,,10T12:00,,\n", known, nil, Review, []string{"state"}},
 		{"unknown state", "a,k,charge,E,parked,1,1,,10T12:00,,\n", known, nil, Review, []string{"state"}},
 		{"a lease that cannot be read", "a,k,charge,E,pending,1,1,,10T12:00,,!soon\n", known, nil, Review, []string{"lease"}},
