@@ -2,19 +2,22 @@ package extract
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/klauspost/compress/s2"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
 )
 
 // Staged files are Parquet in its plainest form: one data page a column and
-// batch, PLAIN values, no dictionary, no statistics. Keys and fingerprints are
-// unique and never sorted, so that dictionaries and statistics cost more than the
-// rest of the staging and give nothing: see docs/decisions/0005-staged-files.md.
+// batch, PLAIN values or places in a dictionary where a column has few of them, no
+// compression, no statistics. Keys and fingerprints are unique and never sorted, so
+// that compression and statistics cost more than the rest of the staging, and at
+// each reading, and give next to nothing: see docs/decisions/0005-staged-files.md.
 // The format is that of github.com/apache/parquet-format,
 // README and parquet.thrift; every number below is from there.
 
@@ -35,9 +38,9 @@ const (
 	pqOptional = 1
 	pqPlain    = 0
 	pqRLE      = 3
+	pqPlaces   = 8 // RLE_DICTIONARY
 
 	pqNoCodec = 0
-	pqSnappy  = 1
 )
 
 // A row group ends with whichever comes first. 122,880 rows are what the engine
@@ -55,29 +58,31 @@ type pageColumn struct {
 	length    int   // bytes of a decimal
 	scale     int64
 	precision int64
-	codec     int64
+	few       bool // may turn out to have few values
 }
 
-// pageColumns derives the columns from the layout. Fingerprints are random bytes:
-// compressing them only costs.
+// pageColumns derives the columns from the layout. Keys, fingerprints and instants
+// are not tried for a dictionary: each row has its own.
 func pageColumns(schema *arrow.Schema) []pageColumn {
 	cols := make([]pageColumn, schema.NumFields())
 	for i, f := range schema.Fields() {
-		c := pageColumn{name: f.Name, codec: pqSnappy}
+		c := pageColumn{name: f.Name}
 		switch t := f.Type.(type) {
 		case *arrow.StringType:
 			c.typ, c.converted = pqByteArray, pqUTF8
+			c.few = f.Name[0] != 'k' // k<i>, kx
 		case *arrow.Int64Type:
 			c.typ, c.converted = pqInt64, pqSigned
 		case *arrow.Uint64Type:
-			c.typ, c.converted, c.codec = pqInt64, pqUint64, pqNoCodec
+			c.typ, c.converted = pqInt64, pqUint64
+			c.few = f.Name == "bad" || f.Name == "amb"
 		case *arrow.BooleanType:
 			c.typ, c.converted = pqBoolean, -1
 		case *arrow.Date32Type:
 			c.typ, c.converted = pqInt32, pqDate
 		case *arrow.Decimal128Type:
 			c.typ, c.converted, c.scale, c.precision = pqFixed, pqDecimal, int64(t.Scale), int64(t.Precision)
-			c.length = 16
+			c.length, c.few = 16, true
 			if t.Precision <= 28 {
 				c.length = 12 // 10^28 < 2^95
 			}
@@ -89,49 +94,65 @@ func pageColumns(schema *arrow.Schema) []pageColumn {
 	return cols
 }
 
-// page is one encoded data page, header included.
+// page is one data page: encoded, header included, or coded, until its row group
+// is whole.
 type page struct {
 	bytes []byte
-	plain int // bytes before compression, header included
+	coded *coded
 }
 
 // pageEncoder encodes record batches as pages. One belongs to one goroutine.
 type pageEncoder struct {
-	cols []pageColumn
-	body []byte
-	pack []byte
+	cols  []pageColumn
+	coder *coder
+	body  []byte
+}
+
+func newPageEncoder(cols []pageColumn) *pageEncoder {
+	return &pageEncoder{cols: cols, coder: newCoder()}
 }
 
 // encode returns one page a column.
 func (e *pageEncoder) encode(rec arrow.RecordBatch) []page {
 	pages := make([]page, len(e.cols))
 	for i := range e.cols {
-		c := &e.cols[i]
-		e.body = appendLevels(e.body[:0], rec.Column(i))
-		e.body = c.appendValues(e.body, rec.Column(i))
-		body := e.body
-		if c.codec == pqSnappy {
-			if n := s2.MaxEncodedLen(len(body)); cap(e.pack) < n {
-				e.pack = make([]byte, n)
+		c, a := &e.cols[i], rec.Column(i)
+		if c.few {
+			if pages[i].coded = e.coder.code(c, a); pages[i].coded != nil {
+				continue
 			}
-			body = s2.EncodeSnappy(e.pack[:cap(e.pack)], e.body)
 		}
-		var h thrift
-		h.i32(1, 0) // DATA_PAGE
-		h.i32(2, int64(len(e.body)))
-		h.i32(3, int64(len(body)))
-		h.open(5)
-		h.i32(1, rec.NumRows())
-		h.i32(2, pqPlain)
-		h.i32(3, pqRLE)
-		h.i32(4, pqRLE)
-		h.close()
-		h.end()
-		out := make([]byte, 0, len(h.b)+len(body))
-		out = append(append(out, h.b...), body...)
-		pages[i] = page{bytes: out, plain: len(h.b) + len(e.body)}
+		e.body = beginPage(e.body)
+		e.body = appendLevels(e.body, a)
+		e.body = c.appendValues(e.body, a)
+		pages[i].bytes = bytes.Clone(endPage(e.body, rec.NumRows(), pqPlain))
 	}
 	return pages
+}
+
+// pageHead is more than the bytes of a page header.
+const pageHead = 64
+
+// beginPage leaves room for the header.
+func beginPage(b []byte) []byte { return slices.Grow(b[:0], pageHead)[:pageHead] }
+
+// endPage puts the header before the body that follows beginPage.
+func endPage(b []byte, rows, encoding int64) []byte {
+	body := int64(len(b) - pageHead)
+	var h thrift
+	h.i32(1, 0) // DATA_PAGE
+	h.i32(2, body)
+	h.i32(3, body)
+	h.open(5)
+	h.i32(1, rows)
+	h.i32(2, encoding)
+	h.i32(3, pqRLE)
+	h.i32(4, pqRLE)
+	h.close()
+	h.end()
+	from := pageHead - len(h.b)
+	copy(b[from:], h.b)
+	return b[from:]
 }
 
 // appendLevels appends the definition levels (1: a value, 0: null) behind their
@@ -165,11 +186,11 @@ func (c *pageColumn) appendValues(b []byte, a arrow.Array) []byte {
 	}
 	switch v := a.(type) {
 	case *array.String:
+		offsets, text := v.ValueOffsets(), v.ValueBytes()
+		b = slices.Grow(b, len(text)+4*n)
 		for i := range n {
 			if full || v.IsValid(i) {
-				t := v.Value(i)
-				b = binary.LittleEndian.AppendUint32(b, uint32(len(t)))
-				b = append(b, t...)
+				b = c.appendPlain(b, text[offsets[i]:offsets[i+1]])
 			}
 		}
 	case *array.Int64:
@@ -200,8 +221,7 @@ func (c *pageColumn) appendValues(b []byte, a arrow.Array) []byte {
 		var be [16]byte
 		for i, x := range v.Values() {
 			if full || v.IsValid(i) {
-				binary.BigEndian.PutUint64(be[:8], uint64(x.HighBits()))
-				binary.BigEndian.PutUint64(be[8:], x.LowBits())
+				putDecimal(&be, x)
 				b = append(b, be[16-c.length:]...)
 			}
 		}
@@ -209,6 +229,20 @@ func (c *pageColumn) appendValues(b []byte, a arrow.Array) []byte {
 		b = appendBooleans(b, v)
 	}
 	return b
+}
+
+// appendPlain appends one value in PLAIN encoding; v has the bytes of it.
+func (c *pageColumn) appendPlain(b, v []byte) []byte {
+	if c.typ == pqByteArray {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(v)))
+	}
+	return append(b, v...)
+}
+
+// putDecimal writes a decimal as Parquet has it: big-endian, in two's complement.
+func putDecimal(be *[16]byte, x decimal128.Num) {
+	binary.BigEndian.PutUint64(be[:8], uint64(x.HighBits()))
+	binary.BigEndian.PutUint64(be[8:], x.LowBits())
 }
 
 // appendBooleans packs booleans, least significant bit first.
@@ -236,6 +270,8 @@ type parquetFile struct {
 	cols   []pageColumn
 	offset int64
 	group  pageGroup
+	dict   dictionary
+	body   []byte
 	groups []writtenGroup
 	rows   int64
 	err    error
@@ -257,7 +293,9 @@ type writtenGroup struct {
 	bytes int64
 }
 
-type writtenColumn struct{ offset, packed, plain int64 }
+// writtenColumn says where a column chunk lies. Its dictionary is before its data,
+// or there is none.
+type writtenColumn struct{ dictionary, data, bytes int64 }
 
 const pqMagic = "PAR1"
 
@@ -284,6 +322,9 @@ func (p *parquetFile) add(pages []page, rows int64) error {
 	for i, pg := range pages {
 		p.group.pages[i] = append(p.group.pages[i], pg)
 		p.group.bytes += len(pg.bytes)
+		if pg.coded != nil {
+			p.group.bytes += pg.coded.bytes()
+		}
 	}
 	p.group.rows += rows
 	p.rows += rows
@@ -300,18 +341,42 @@ func (p *parquetFile) flush() {
 	}
 	g := writtenGroup{rows: p.group.rows, cols: make([]writtenColumn, len(p.cols))}
 	for i, pages := range p.group.pages {
-		c := &g.cols[i]
-		c.offset = p.offset
-		for _, pg := range pages {
-			p.write(pg.bytes)
-			c.packed += int64(len(pg.bytes))
-			c.plain += int64(pg.plain)
-		}
-		g.bytes += c.plain
+		g.cols[i] = p.chunk(&p.cols[i], pages)
+		g.bytes += g.cols[i].bytes
+		clear(pages)
 		p.group.pages[i] = pages[:0]
 	}
 	p.group.rows, p.group.bytes = 0, 0
 	p.groups = append(p.groups, g)
+}
+
+// chunk writes the pages of one column.
+func (p *parquetFile) chunk(c *pageColumn, pages []page) writtenColumn {
+	from := p.offset
+	w := writtenColumn{dictionary: -1, data: from}
+	to := p.dict.merge(c, pages)
+	if to != nil {
+		w.dictionary = from
+		p.write(p.dict.page())
+		w.data = p.offset
+	}
+	for i, pg := range pages {
+		if pg.coded == nil {
+			p.write(pg.bytes)
+			continue
+		}
+		p.body = append(beginPage(p.body), pg.coded.levels...)
+		encoding := int64(pqPlain)
+		if to != nil && len(pg.coded.places) > 0 {
+			encoding = pqPlaces
+			p.body = p.dict.appendPlaces(p.body, pg.coded.places, to[i])
+		} else {
+			p.body = pg.coded.appendDecoded(p.body, c)
+		}
+		p.write(endPage(p.body, pg.coded.rows, encoding))
+	}
+	w.bytes = p.offset - from
+	return w
 }
 
 // close writes the footer and brings everything to the disk.
@@ -376,19 +441,27 @@ func (p *parquetFile) columnChunks(t *thrift, g *writtenGroup) {
 	for i := range p.cols {
 		c, w := &p.cols[i], &g.cols[i]
 		t.element()
-		t.i64(2, w.offset)
+		t.i64(2, w.data)
 		t.open(3)
 		t.i32(1, c.typ)
-		t.list(2, thriftI32, 2)
-		t.varint(pqPlain)
-		t.varint(pqRLE)
+		encodings := []int64{pqPlain, pqRLE}
+		if w.dictionary >= 0 {
+			encodings = append(encodings, pqPlaces)
+		}
+		t.list(2, thriftI32, len(encodings))
+		for _, e := range encodings {
+			t.varint(e)
+		}
 		t.list(3, thriftBinary, 1)
 		t.bytes(c.name)
-		t.i32(4, c.codec)
+		t.i32(4, pqNoCodec)
 		t.i64(5, g.rows)
-		t.i64(6, w.plain)
-		t.i64(7, w.packed)
-		t.i64(9, w.offset)
+		t.i64(6, w.bytes)
+		t.i64(7, w.bytes)
+		t.i64(9, w.data)
+		if w.dictionary >= 0 {
+			t.i64(11, w.dictionary)
+		}
 		t.close()
 		t.end()
 	}

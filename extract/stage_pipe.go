@@ -72,7 +72,7 @@ func newPipe(ctx context.Context, plan *stagePlan, r Reader, name string, worker
 		c := newConverter(plan, p.header)
 		p.tallies = append(p.tallies, c.tally)
 		p.wg.Add(1)
-		go p.convert(c, &pageEncoder{cols: cols}, work)
+		go p.convert(c, newPageEncoder(cols), work)
 	}
 	p.wg.Add(1)
 	go p.read(work)

@@ -13,9 +13,10 @@ import (
 	"github.com/recon-batch/recon-batch/rules"
 )
 
-// stageSemantics names the meaning of staged columns. It changes with every change
-// of what a text is read as, so that no file staged under another meaning is used.
-const stageSemantics = "stage-1"
+// stageSemantics names the meaning and the form of staged columns. It changes with
+// every change of what a text is read as, or of how it is written, so that no file
+// staged under another meaning is used, and one input has one staged file.
+const stageSemantics = "stage-2"
 
 // sidecar stands beside a staged file and holds what was counted while it was
 // parsed, so that an unchanged file is judged again without being parsed again.

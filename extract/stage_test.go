@@ -467,7 +467,7 @@ func TestParquetGroups(t *testing.T) {
 		defer f.Close()
 		out := newParquetFile(f, cols)
 		out.groupRows, out.groupBytes = limit.rows, limit.bytes
-		c, e := newConverter(plan, []string{"operation_id"}), &pageEncoder{cols: cols}
+		c, e := newConverter(plan, []string{"operation_id"}), newPageEncoder(cols)
 		for i := range int64(5) {
 			b := &rawBatch{}
 			b.reset(1)
