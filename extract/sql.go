@@ -11,11 +11,12 @@ import (
 var sqlFiles embed.FS
 
 var (
-	countSQL    = duck.MustParse(sqlFiles, "sql/count.sql")
-	repeatedSQL = duck.MustParse(sqlFiles, "sql/repeated.sql")
-	overlapSQL  = duck.MustParse(sqlFiles, "sql/pages_overlap.sql")
-	distinctSQL = duck.MustParse(sqlFiles, "sql/distinct_keys.sql")
-	rowsSQL     = duck.MustParse(sqlFiles, "sql/rows.sql")
+	countSQL      = duck.MustParse(sqlFiles, "sql/count.sql")
+	repeatedSQL   = duck.MustParse(sqlFiles, "sql/repeated.sql")
+	overlapSQL    = duck.MustParse(sqlFiles, "sql/pages_overlap.sql")
+	distinctSQL   = duck.MustParse(sqlFiles, "sql/distinct_keys.sql")
+	otherTimesSQL = duck.MustParse(sqlFiles, "sql/other_times.sql")
+	rowsSQL       = duck.MustParse(sqlFiles, "sql/rows.sql")
 )
 
 // parquetRows renders a table expression over staged files; there must be one at
