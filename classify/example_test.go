@@ -14,21 +14,7 @@ import (
 	"github.com/recon-batch/recon-batch/rules"
 )
 
-const exampleJob = `
-job: example
-operations:
-  sources: [{name: shop, path: operations.csv, coverage: complete}]
-  fields: &fields {operation_id: op, amount: {column: amount, type: decimal, scale: 2}, currency: cur}
-results:
-  sources: [{name: psp, path: results.csv, coverage: complete}]
-  fields: *fields
-match:
-  - {pass: operation_id, on: [operation_id], identity: true}
-compare: [{field: amount}, {field: currency}]
-`
-
-// Run gives every row its verdict and every verdict its proposal; Promises asserts
-// what must hold on any data.
+// Run gives every row of both sides its one verdict.
 func ExampleRun() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "example")
@@ -36,11 +22,72 @@ func ExampleRun() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
+	db, job, operations, results := prepare(ctx, dir)
+	defer db.Close()
+
+	outcome, err := match.Run(ctx, db, job, operations, results, match.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	verdicts, err := classify.Run(ctx, db, job, operations, results, outcome)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(verdicts.Operations, "operations,", verdicts.Results, "results")
+	rows, err := db.Query(ctx, `SELECT o.f_operation_id, v.class || '/' || v.reason, v.pass
+		FROM rows_operations v JOIN operations o ON o.rid = v.rid ORDER BY ALL`)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var operation, verdict, pass string
+		if err := rows.Scan(&operation, &verdict, &pass); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(operation, verdict, pass)
+	}
+	if err := rows.Err(); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(verdicts.Items[classify.Review], "for review")
+	// Output:
+	// 3 operations, 3 results
+	// op-1 correct/equal operation_id
+	// op-2 divergent/field_differs operation_id
+	// op-3 correct/equal order
+	// 1 for review
+}
+
+// prepare writes a tiny day into a folder and loads both sides of it.
+func prepare(ctx context.Context, dir string) (*duck.DB, *rules.Bound, *extract.Relation, *extract.Relation) {
 	for name, text := range map[string]string{
-		"job.yaml":       exampleJob,
-		"operations.csv": "op,amount,cur\na,10.00,EUR\nb,20.00,EUR\nc,30.00,EUR\n",
-		"results.csv":    "op,amount,cur\na,10.00,EUR\nb,20.01,EUR\n",
-	} {
+		"ours.csv": "id,order,amount,currency\n" +
+			"op-1,A1,10.00,EUR\nop-2,A2,20.00,EUR\nop-3,A3,30.00,EUR\n",
+		"theirs.csv": "charge,id,order,amount,currency\n" +
+			"ch-1,op-1,A1,10.00,EUR\nch-2,op-2,A2,25.00,EUR\nch-4,,A3,30.00,EUR\n",
+		"job.yaml": `
+job: example
+operations:
+  path: ours.csv
+  fields:
+    operation_id: id
+    entity: order
+    amount: {type: decimal, scale: 2}
+    currency: currency
+results:
+  path: theirs.csv
+  fields:
+    remote_id: charge
+    operation_id: id
+    entity: order
+    amount: {type: decimal, scale: 2}
+    currency: currency
+match:
+  - {pass: operation_id, on: [operation_id]}
+  - {pass: order, on: [entity, currency, amount]}
+compare: [{field: amount}, {field: currency}]
+`} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			log.Fatal(err)
 		}
@@ -49,54 +96,20 @@ func ExampleRun() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	bound, err := job.Bind("2031-04-01", nil)
+	bound, err := job.Bind("2026-11-29", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	stage := filepath.Join(dir, "stage")
-	db, err := duck.Open(ctx, duck.Options{SpillDir: dir, Allowed: []string{stage}})
+	db, err := duck.Open(ctx, duck.Options{SpillDir: dir, Allowed: []string{dir}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer db.Close()
-	sides := map[rules.Side]*extract.Relation{}
-	for _, side := range rules.Sides {
-		if sides[side], err = extract.Load(ctx, db, bound, side, extract.Options{StageDir: stage, BaseDir: dir}); err != nil {
+	var sides [2]*extract.Relation
+	for i, side := range rules.Sides {
+		sides[i], err = extract.Load(ctx, db, bound, side, extract.Options{StageDir: filepath.Join(dir, "stage"), BaseDir: dir})
+		if err != nil {
 			log.Fatal(err)
 		}
 	}
-	ops, res := sides[rules.Operations], sides[rules.Results]
-	links, err := match.Run(ctx, db, bound, ops, res, match.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	verdicts, err := classify.Run(ctx, db, bound, ops, res, links)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := classify.Promises(ctx, db, bound, ops, res); err != nil {
-		log.Fatal(err)
-	}
-	rows, err := db.Query(ctx, "SELECT rec, CAST(class AS VARCHAR), CAST(reason AS VARCHAR) FROM rows_operations ORDER BY rid")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var record int64
-		var class, reason string
-		if err := rows.Scan(&record, &class, &reason); err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("record %d: %s/%s\n", record, class, reason)
-	}
-	if err := rows.Err(); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("to review: %d, to send again: %d\n", verdicts.Items[classify.Review], verdicts.Items[classify.Requeue])
-	// Output:
-	// record 1: correct/equal
-	// record 2: divergent/field_differs
-	// record 3: absent/no_result
-	// to review: 2, to send again: 0
+	return db, bound, sides[0], sides[1]
 }

@@ -14,7 +14,9 @@
 //     columns), canonical keys, comparable values, fingerprints;
 //  4. stage: Arrow record batches into one Parquet file, named by the digest of the
 //     bytes and of everything that says how they were read, with a sidecar that
-//     holds what was counted; an unchanged file is hashed and not parsed again;
+//     holds what was counted; an unchanged file is hashed and not parsed again. A
+//     key that is the text of one field is not stored, but derived when the file is
+//     read ([Layout.Derived]). [Prune] removes what was long not used;
 //  5. judge: control totals, least number of records, stated numbers of keys,
 //     pages that overlap;
 //  6. prove: the declared times of the files that were read whole, merged by

@@ -20,10 +20,16 @@
 //
 // # Relations in the scratch database afterwards
 //
-//	operations, results     views: rid BIGINT = file_no<<40 + rec, file_no INTEGER,
-//	                        and the columns of extract.Layout, over the staged files
-//	res_o, res_r            residual rows: rid and all columns of the view
-//	links                   o_rid, r_rid, pass INTEGER (index of Job.Match), settled BOOLEAN;
+//	operations, results     views over the staged files: rid BIGINT = file_no<<40 + rec,
+//	                        file_no INTEGER, the columns of extract.Layout (keys that
+//	                        are not stored are derived here), and record_<key>: each key
+//	                        that tells records apart, within its account (V5)
+//	res_o, res_r            residual rows, tables: all columns of the view
+//	plain_o                 with Options.AlsoPlain, where Outcome.PlainFetched says so:
+//	                        plain operations that a later stage asked for, like res_o
+//	links                   o_rid, r_rid, pass INTEGER (index of Job.Match), settled
+//	                        BOOLEAN (V12), differing VARCHAR (the identity passes whose
+//	                        keys differ, joined by ';'; NULL or '' where settled);
 //	                        residual links only; several effects are several rows
 //	marks_o, marks_r        rid, class, reason, fields VARCHAR, pass INTEGER: what
 //	                        matching alone decides (duplicates, ambiguous keys, result
@@ -31,5 +37,7 @@
 //	edges                   a, b BIGINT: rows and keys that belong to one unresolved set;
 //	                        NumberSets makes the sets of them
 //
-// Rows of res_o and res_r without a link and without a mark are free.
+// Rows of res_o and res_r without a link and without a mark are free. A job whose
+// first pass is no identity pass, or with few rows, has no plain pairs: all of its
+// rows are residual.
 package match

@@ -13,21 +13,9 @@ import (
 	"github.com/recon-batch/recon-batch/rules"
 )
 
-const exampleJob = `
-job: example
-operations:
-  path: operations.csv
-  fields: &fields {operation_id: op, entity: order, amount: {column: amount, type: decimal, scale: 2}}
-results:
-  path: results.csv
-  fields: *fields
-match:
-  - {pass: operation_id, on: [operation_id], identity: true}
-  - {pass: order, on: [entity, amount]}
-`
-
-// Run links what the keys can prove: first by the operation id, then, among what is
-// still free, by order and amount. What no key links stays free.
+// Run links what the keys can prove: op-1 and op-2 by their id, op-3 by its order,
+// where each of the two rows is the other's only candidate. What differs between
+// linked rows is for classify to say.
 func ExampleRun() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "example")
@@ -35,11 +23,69 @@ func ExampleRun() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
+	db, job, operations, results := prepare(ctx, dir)
+	defer db.Close()
+
+	outcome, err := match.Run(ctx, db, job, operations, results, match.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, pass := range job.Match {
+		fmt.Println(pass.Name, outcome.LinksByPass[i])
+	}
+	rows, err := db.Query(ctx, `SELECT o.f_operation_id, r.f_remote_id FROM links l
+		JOIN operations o ON o.rid = l.o_rid JOIN results r ON r.rid = l.r_rid ORDER BY ALL`)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var operation, result string
+		if err := rows.Scan(&operation, &result); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(operation, result)
+	}
+	if err := rows.Err(); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// operation_id 2
+	// order 1
+	// op-1 ch-1
+	// op-2 ch-2
+	// op-3 ch-4
+}
+
+// prepare writes a tiny day into a folder and loads both sides of it.
+func prepare(ctx context.Context, dir string) (*duck.DB, *rules.Bound, *extract.Relation, *extract.Relation) {
 	for name, text := range map[string]string{
-		"job.yaml":       exampleJob,
-		"operations.csv": "op,order,amount\na,A1,10.00\nb,A2,20.00\nc,A3,30.00\n",
-		"results.csv":    "op,order,amount\na,A1,10.00\n,A2,20.00\n",
-	} {
+		"ours.csv": "id,order,amount,currency\n" +
+			"op-1,A1,10.00,EUR\nop-2,A2,20.00,EUR\nop-3,A3,30.00,EUR\n",
+		"theirs.csv": "charge,id,order,amount,currency\n" +
+			"ch-1,op-1,A1,10.00,EUR\nch-2,op-2,A2,25.00,EUR\nch-4,,A3,30.00,EUR\n",
+		"job.yaml": `
+job: example
+operations:
+  path: ours.csv
+  fields:
+    operation_id: id
+    entity: order
+    amount: {type: decimal, scale: 2}
+    currency: currency
+results:
+  path: theirs.csv
+  fields:
+    remote_id: charge
+    operation_id: id
+    entity: order
+    amount: {type: decimal, scale: 2}
+    currency: currency
+match:
+  - {pass: operation_id, on: [operation_id]}
+  - {pass: order, on: [entity, currency, amount]}
+compare: [{field: amount}, {field: currency}]
+`} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			log.Fatal(err)
 		}
@@ -48,32 +94,20 @@ func ExampleRun() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	bound, err := job.Bind("2031-04-01", nil)
+	bound, err := job.Bind("2026-11-29", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	stage := filepath.Join(dir, "stage")
-	db, err := duck.Open(ctx, duck.Options{SpillDir: dir, Allowed: []string{stage}})
+	db, err := duck.Open(ctx, duck.Options{SpillDir: dir, Allowed: []string{dir}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer db.Close()
-	sides := map[rules.Side]*extract.Relation{}
-	for _, side := range rules.Sides {
-		if sides[side], err = extract.Load(ctx, db, bound, side, extract.Options{StageDir: stage, BaseDir: dir}); err != nil {
+	var sides [2]*extract.Relation
+	for i, side := range rules.Sides {
+		sides[i], err = extract.Load(ctx, db, bound, side, extract.Options{StageDir: filepath.Join(dir, "stage"), BaseDir: dir})
+		if err != nil {
 			log.Fatal(err)
 		}
 	}
-	out, err := match.Run(ctx, db, bound, sides[rules.Operations], sides[rules.Results], match.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%d operations, %d results\n", out.Operations, out.Results)
-	for i, p := range bound.Match {
-		fmt.Printf("%s: %d\n", p.Name, out.LinksByPass[i])
-	}
-	// Output:
-	// 3 operations, 2 results
-	// operation_id: 1
-	// order: 1
+	return db, bound, sides[0], sides[1]
 }

@@ -6,7 +6,6 @@ import (
 	"log"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/recon-batch/recon-batch/classify"
 	"github.com/recon-batch/recon-batch/extract"
@@ -16,21 +15,8 @@ import (
 	"github.com/recon-batch/recon-batch/rules"
 )
 
-const exampleJob = `
-job: example
-operations:
-  sources: [{name: shop, path: operations.csv, coverage: complete}]
-  fields: &fields {operation_id: op, amount: {column: amount, type: decimal, scale: 2}, currency: cur}
-results:
-  sources: [{name: psp, path: results.csv, coverage: complete}]
-  fields: *fields
-match:
-  - {pass: operation_id, on: [operation_id], identity: true}
-compare: [{field: amount}, {field: currency}]
-outputs: {formats: [parquet, md]}
-`
-
-// Build ties the numbers and says what was found; Deliver writes it.
+// Build says in one value what a run found; Deliver writes every output of the job
+// into a folder that the caller publishes.
 func ExampleBuild() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "example")
@@ -38,11 +24,87 @@ func ExampleBuild() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
+	db, job, operations, results := prepare(ctx, dir)
+	defer db.Close()
+	outcome, err := match.Run(ctx, db, job, operations, results, match.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := classify.Run(ctx, db, job, operations, results, outcome); err != nil {
+		log.Fatal(err)
+	}
+
+	in := &report.Input{Bound: job, Operations: operations, Results: results, RunID: "example", JobDigest: job.Digest()}
+	summary, err := report.Build(ctx, db, in)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(summary.Headline)
+	for _, s := range summary.Statement {
+		fmt.Println(s.Currency, s.Operations, "and", s.Difference, "are", s.Results)
+	}
+	for _, step := range summary.Next {
+		fmt.Println(step.Command)
+	}
+	out := filepath.Join(dir, "out")
+	if err := os.Mkdir(out, 0o700); err != nil {
+		log.Fatal(err)
+	}
+	if err := report.Deliver(ctx, &report.Delivery{DB: db, In: in, Summary: summary, Dir: out}); err != nil {
+		log.Fatal(err)
+	}
+	files, err := os.ReadDir(out)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range files {
+		fmt.Println(f.Name())
+	}
+	// Output:
+	// The day does not close: 1 divergent; results − operations is EUR 5.00, every part of it named.
+	// EUR 60.00 and 5.00 are 65.00
+	// recon-batch explain op-2
+	// exceptions.parquet
+	// links.parquet
+	// metrics.prom
+	// operations.parquet
+	// queues
+	// rejects.parquet
+	// report.html
+	// report.json
+	// report.md
+	// results.parquet
+}
+
+// prepare writes a tiny day into a folder and loads both sides of it.
+func prepare(ctx context.Context, dir string) (*duck.DB, *rules.Bound, *extract.Relation, *extract.Relation) {
 	for name, text := range map[string]string{
-		"job.yaml":       exampleJob,
-		"operations.csv": "op,amount,cur\na,10.00,EUR\nb,20.00,EUR\nc,30.00,EUR\n",
-		"results.csv":    "op,amount,cur\na,10.00,EUR\nb,20.01,EUR\n",
-	} {
+		"ours.csv": "id,order,amount,currency\n" +
+			"op-1,A1,10.00,EUR\nop-2,A2,20.00,EUR\nop-3,A3,30.00,EUR\n",
+		"theirs.csv": "charge,id,order,amount,currency\n" +
+			"ch-1,op-1,A1,10.00,EUR\nch-2,op-2,A2,25.00,EUR\nch-4,,A3,30.00,EUR\n",
+		"job.yaml": `
+job: example
+operations:
+  path: ours.csv
+  fields:
+    operation_id: id
+    entity: order
+    amount: {type: decimal, scale: 2}
+    currency: currency
+results:
+  path: theirs.csv
+  fields:
+    remote_id: charge
+    operation_id: id
+    entity: order
+    amount: {type: decimal, scale: 2}
+    currency: currency
+match:
+  - {pass: operation_id, on: [operation_id]}
+  - {pass: order, on: [entity, currency, amount]}
+compare: [{field: amount}, {field: currency}]
+`} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			log.Fatal(err)
 		}
@@ -51,51 +113,20 @@ func ExampleBuild() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	bound, err := job.Bind("2031-04-01", nil)
+	bound, err := job.Bind("2026-11-29", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	stage, out := filepath.Join(dir, "stage"), filepath.Join(dir, "out")
-	if err := os.Mkdir(out, 0o700); err != nil {
-		log.Fatal(err)
-	}
-	db, err := duck.Open(ctx, duck.Options{SpillDir: dir, Allowed: []string{stage, out}})
+	db, err := duck.Open(ctx, duck.Options{SpillDir: dir, Allowed: []string{dir}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer db.Close()
-	sides := map[rules.Side]*extract.Relation{}
-	for _, side := range rules.Sides {
-		if sides[side], err = extract.Load(ctx, db, bound, side, extract.Options{StageDir: stage, BaseDir: dir}); err != nil {
+	var sides [2]*extract.Relation
+	for i, side := range rules.Sides {
+		sides[i], err = extract.Load(ctx, db, bound, side, extract.Options{StageDir: filepath.Join(dir, "stage"), BaseDir: dir})
+		if err != nil {
 			log.Fatal(err)
 		}
 	}
-	in := &report.Input{Bound: bound, Operations: sides[rules.Operations], Results: sides[rules.Results], RunID: "0123456789abcdef"}
-	links, err := match.Run(ctx, db, bound, in.Operations, in.Results, match.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if _, err := classify.Run(ctx, db, bound, in.Operations, in.Results, links); err != nil {
-		log.Fatal(err)
-	}
-	summary, err := report.Build(ctx, db, in)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, s := range summary.Statement {
-		fmt.Println(s.Currency, s.Operations, s.Results, s.Difference)
-	}
-	if err := report.Deliver(ctx, &report.Delivery{DB: db, In: in, Summary: summary, Dir: out}); err != nil {
-		log.Fatal(err)
-	}
-	files, err := filepath.Glob(filepath.Join(out, "*"))
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, f := range files {
-		fmt.Print(strings.TrimPrefix(f, out+"/"), " ")
-	}
-	// Output:
-	// EUR 60.00 30.01 -29.99
-	// exceptions.parquet links.parquet operations.parquet queues rejects.parquet report.json report.md results.parquet
+	return db, bound, sides[0], sides[1]
 }
