@@ -514,9 +514,9 @@ func (c *converter) count() {
 	t := c.tally
 	t.rows++
 	if c.amount >= 0 {
-		code := ""
+		var code []byte
 		if c.currency >= 0 {
-			code = t.intern(c.currencyOf(&c.vals[c.currency]))
+			code = c.currencyOf(&c.vals[c.currency])
 		}
 		sum := t.total(code)
 		sum.rows++
@@ -554,8 +554,8 @@ func (c *converter) currencyOf(v *value) []byte {
 type tally struct {
 	rows     int64
 	totals   map[string]*totalSum
-	last     string // the currency of the record before: most files have runs of one
-	lastSum  *totalSum
+	recent   [4]recentSum // of the currencies met last: most files have few
+	next     int          // the one to be replaced
 	controls []totalSum
 	keys     []keyTally
 }
@@ -563,6 +563,11 @@ type tally struct {
 type totalSum struct {
 	rows, unreadable int64
 	sum              decSum
+}
+
+type recentSum struct {
+	code string
+	sum  *totalSum
 }
 
 // keyTally counts the usable keys of one pass, and those that look like numbers in
@@ -581,23 +586,19 @@ func newTally(keys, controls int) *tally {
 	}
 }
 
-func (t *tally) intern(code []byte) string {
-	if string(code) == t.last {
-		return t.last
+func (t *tally) total(code []byte) *totalSum {
+	for i := range t.recent {
+		if r := &t.recent[i]; r.sum != nil && r.code == string(code) {
+			return r.sum
+		}
 	}
-	return string(code)
-}
-
-func (t *tally) total(code string) *totalSum {
-	if t.lastSum != nil && code == t.last {
-		return t.lastSum
-	}
-	s := t.totals[code]
+	s := t.totals[string(code)]
 	if s == nil {
 		s = &totalSum{}
-		t.totals[code] = s
+		t.totals[string(code)] = s
 	}
-	t.last, t.lastSum = code, s
+	t.recent[t.next] = recentSum{string(code), s}
+	t.next = (t.next + 1) % len(t.recent)
 	return s
 }
 
@@ -616,7 +617,7 @@ func (t *tally) key(i int, text []byte, record int64) {
 func (t *tally) merge(o *tally) {
 	t.rows += o.rows
 	for code, s := range o.totals {
-		sum := t.total(code)
+		sum := t.total([]byte(code))
 		sum.rows += s.rows
 		sum.unreadable += s.unreadable
 		sum.sum.merge(&s.sum)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"math/bits"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -47,14 +48,14 @@ func (c *coded) bytes() int { return len(c.levels) + 2*len(c.places) + len(c.tex
 type coder struct {
 	seed  maphash.Seed
 	slots [4096]uint16 // place + 1 by hash; a batch has at most 256 + batchRecords/8 values
-	out   *coded
+	out   coded
 }
 
 func newCoder() *coder { return &coder{seed: maphash.MakeSeed()} }
 
 // place returns the place of a value; false where there are too many of them.
 func (d *coder) place(v []byte) (uint16, bool) {
-	c := d.out
+	c := &d.out
 	slot := maphash.Bytes(d.seed, v) % uint64(len(d.slots))
 	for ; d.slots[slot] != 0; slot = (slot + 1) % uint64(len(d.slots)) {
 		if at := d.slots[slot] - 1; bytes.Equal(c.value(int(at)), v) {
@@ -75,17 +76,22 @@ func (d *coder) place(v []byte) (uint16, bool) {
 func (d *coder) code(c *pageColumn, a arrow.Array) *coded {
 	n := a.Len()
 	clear(d.slots[:])
-	d.out = &coded{rows: int64(n)}
+	d.out.places, d.out.ends, d.out.text = d.out.places[:0], d.out.ends[:0], d.out.text[:0]
 	if a.NullN() < n && !d.codeValues(c, a) {
 		return nil
 	}
-	d.out.levels = appendLevels(nil, a)
-	return d.out
+	return &coded{
+		rows:   int64(n),
+		levels: appendLevels(nil, a),
+		places: slices.Clone(d.out.places),
+		ends:   slices.Clone(d.out.ends),
+		text:   slices.Clone(d.out.text),
+	}
 }
 
 func (d *coder) codeValues(c *pageColumn, a arrow.Array) bool {
 	var (
-		out   = d.out
+		out   = &d.out
 		full  = a.NullN() == 0
 		n     = a.Len()
 		begun bool // last is the value before

@@ -2,11 +2,11 @@ package extract
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -98,14 +98,17 @@ func pageColumns(schema *arrow.Schema) []pageColumn {
 // is whole.
 type page struct {
 	bytes []byte
+	whole *[]byte // what bytes are part of, for pageBuffers
 	coded *coded
 }
+
+// pageBuffers keeps the memory of pages that are written, for those to come.
+var pageBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // pageEncoder encodes record batches as pages. One belongs to one goroutine.
 type pageEncoder struct {
 	cols  []pageColumn
 	coder *coder
-	body  []byte
 }
 
 func newPageEncoder(cols []pageColumn) *pageEncoder {
@@ -122,10 +125,9 @@ func (e *pageEncoder) encode(rec arrow.RecordBatch) []page {
 				continue
 			}
 		}
-		e.body = beginPage(e.body)
-		e.body = appendLevels(e.body, a)
-		e.body = c.appendValues(e.body, a)
-		pages[i].bytes = bytes.Clone(endPage(e.body, rec.NumRows(), pqPlain))
+		whole := pageBuffers.Get().(*[]byte)
+		*whole = c.appendValues(appendLevels(beginPage(*whole), a), a)
+		pages[i] = page{bytes: endPage(*whole, rec.NumRows(), pqPlain), whole: whole}
 	}
 	return pages
 }
@@ -299,9 +301,12 @@ type writtenColumn struct{ dictionary, data, bytes int64 }
 
 const pqMagic = "PAR1"
 
+// writeAtOnce is the size from which on bytes go to the file without a copy.
+const writeAtOnce = 32 << 10
+
 func newParquetFile(f *os.File, cols []pageColumn) *parquetFile {
 	p := &parquetFile{
-		f: f, w: bufio.NewWriterSize(f, 1<<20), cols: cols,
+		f: f, w: bufio.NewWriterSize(f, 4*writeAtOnce), cols: cols,
 		groupRows: groupRows, groupBytes: groupBytes,
 	}
 	p.group.pages = make([][]page, len(cols))
@@ -313,8 +318,14 @@ func (p *parquetFile) write(b []byte) {
 	if p.err != nil {
 		return
 	}
-	_, p.err = p.w.Write(b)
 	p.offset += int64(len(b))
+	if len(b) < writeAtOnce {
+		_, p.err = p.w.Write(b)
+		return
+	}
+	if p.err = p.w.Flush(); p.err == nil {
+		_, p.err = p.f.Write(b)
+	}
 }
 
 // add takes the pages of one batch.
@@ -363,6 +374,7 @@ func (p *parquetFile) chunk(c *pageColumn, pages []page) writtenColumn {
 	for i, pg := range pages {
 		if pg.coded == nil {
 			p.write(pg.bytes)
+			pageBuffers.Put(pg.whole)
 			continue
 		}
 		p.body = append(beginPage(p.body), pg.coded.levels...)
