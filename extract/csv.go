@@ -306,6 +306,10 @@ func (c *csvReader) cells() (*Record, error) {
 	}
 	c.record++
 	c.rec.No, c.rec.Line = c.record, c.s.line
+	c.rec.whole, c.rec.gap = nil, len(c.s.delim)
+	if c.s.plain {
+		c.rec.whole = c.s.raw
+	}
 	quotedText := c.d.EmptyText == "quoted_is_text"
 	cells := c.rec.Cells
 	for i := range cells {

@@ -42,6 +42,7 @@ type csvSplitter struct {
 	fields  []csvField
 	n       int    // number of fields; may be more than len(fields)
 	raw     []byte // without the line end
+	plain   bool   // no quote in it: the fields and delimiters are all of raw
 	line    int64  // where it starts, from 1
 	bad     string // why it is no well-formed record; "" for a good one
 	scratch []byte // fields with doubled quotes
@@ -65,7 +66,7 @@ func (s *csvSplitter) next() (bool, error) {
 	if !ok || err != nil {
 		return false, err
 	}
-	s.bad, s.n, s.fields, s.line = "", 0, s.fields[:0], s.lines+1
+	s.bad, s.n, s.fields, s.line, s.plain = "", 0, s.fields[:0], s.lines+1, false
 	if !s.bare && bytes.IndexByte(line, s.quote) >= 0 {
 		return true, s.walk()
 	}
@@ -78,7 +79,7 @@ func (s *csvSplitter) next() (bool, error) {
 		return false, err
 	}
 	s.checkStray(line)
-	s.raw = line
+	s.raw, s.plain = line, true
 	if len(s.delim) > 1 {
 		s.splitWide(line)
 		return true, nil

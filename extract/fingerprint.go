@@ -2,13 +2,71 @@ package extract
 
 import (
 	"crypto/sha256"
+	"encoding"
 	"encoding/binary"
 	"encoding/hex"
+	"hash"
 	"slices"
 	"strings"
 
 	"github.com/recon-batch/recon-batch/rules"
 )
+
+// fingerprinter gives the two halves of the 128-bit fingerprint of a text: the first
+// 16 bytes of SHA-256 (FIPS 180-4), big-endian. A row has four of them, of short
+// texts, for which sha256.Sum256 spends as long on copying its state and the padding
+// as on hashing. So the padding is written here (§5.1.1), and the state after the
+// last block, which is the sum, is read off. One belongs to one goroutine.
+type fingerprinter struct {
+	hash  hash.Hash
+	state encoding.BinaryAppender // of hash; nil where it is not as expected
+	buf   []byte
+	out   []byte
+}
+
+// Of the state as crypto/sha256 gives it: a mark, then eight words, big-endian.
+const (
+	stateMark = "sha\x03"
+	stateSum  = len(stateMark)
+)
+
+func newFingerprinter() *fingerprinter {
+	f := &fingerprinter{hash: sha256.New()}
+	state, ok := f.hash.(encoding.BinaryAppender)
+	if !ok {
+		return f
+	}
+	f.state = state
+	probe := []byte(stateMark)
+	want := sha256.Sum256(probe)
+	f.fill(probe)
+	if string(f.out[:stateSum]) != stateMark || string(f.out[stateSum:stateSum+16]) != string(want[:16]) {
+		f.state = nil // another library: Sum256 it is
+	}
+	return f
+}
+
+func (f *fingerprinter) of(text []byte) (uint64, uint64) {
+	if f.state == nil || !f.fill(text) {
+		s := sha256.Sum256(text)
+		return binary.BigEndian.Uint64(s[:8]), binary.BigEndian.Uint64(s[8:16])
+	}
+	return binary.BigEndian.Uint64(f.out[stateSum:]), binary.BigEndian.Uint64(f.out[stateSum+8:])
+}
+
+// fill leaves the state after the padded text in out.
+func (f *fingerprinter) fill(text []byte) bool {
+	var zeros [sha256.BlockSize]byte
+	b := append(append(f.buf[:0], text...), 0x80)
+	b = append(b, zeros[:(2*sha256.BlockSize-8-len(b)%sha256.BlockSize)%sha256.BlockSize]...)
+	b = binary.BigEndian.AppendUint64(b, uint64(len(text))*8)
+	f.buf = b
+	f.hash.Reset()
+	f.hash.Write(b)
+	var err error
+	f.out, err = f.state.AppendBinary(f.out[:0])
+	return err == nil && len(f.out) >= stateSum+16
+}
 
 // Encodings that fingerprints are taken of. Each token says its own length, so
 // that no two lists of tokens give the same bytes.
@@ -137,6 +195,7 @@ type recordPrint struct {
 	lastNames [sha256.Size]byte
 	buf       []byte
 	names     []byte
+	hash      *fingerprinter
 }
 
 type printColumn struct {
@@ -148,7 +207,7 @@ type printColumn struct {
 const maxPrintColumns = 64
 
 func newRecordPrint(header, transport []string) *recordPrint {
-	p := &recordPrint{transport: map[string]bool{}, known: map[uint64][sha256.Size]byte{}}
+	p := &recordPrint{transport: map[string]bool{}, known: map[uint64][sha256.Size]byte{}, hash: newFingerprinter()}
 	for _, t := range transport {
 		p.transport[t] = true
 	}
@@ -181,7 +240,7 @@ func (p *recordPrint) of(r *rawRecord) (uint64, uint64) {
 		p.last, p.lastNames = filled, p.digestOf(filled)
 		copy(b, p.lastNames[:])
 	}
-	return fingerprint(b)
+	return p.hash.of(b)
 }
 
 // digestOf is the digest of the names of a set of columns.
@@ -225,7 +284,7 @@ func (p *recordPrint) anyColumns(r *rawRecord) (uint64, uint64) {
 	}
 	names := sha256.Sum256(p.names)
 	copy(p.buf, names[:])
-	return fingerprint(p.buf)
+	return p.hash.of(p.buf)
 }
 
 // appendSized appends a text behind its length.

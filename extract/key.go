@@ -1,19 +1,10 @@
 package extract
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"strconv"
 
 	"github.com/recon-batch/recon-batch/rules"
 )
-
-// fingerprint gives the two halves of the 128-bit fingerprint of b: the first 16
-// bytes of SHA-256 (FIPS 180-4), big-endian.
-func fingerprint(b []byte) (uint64, uint64) {
-	s := sha256.Sum256(b)
-	return binary.BigEndian.Uint64(s[:8]), binary.BigEndian.Uint64(s[8:16])
-}
 
 // keyPart makes the canonical text of one part of a key.
 type keyPart struct {

@@ -29,6 +29,10 @@ type Record struct {
 	// Extra holds members that Header does not name (NDJSON, JSON): they belong to
 	// the record (V4) although no product field reads them. Sorted by name.
 	Extra []NamedCell
+	// whole holds the texts of all cells in their order, each but the last followed
+	// by gap bytes; nil where they do not lie so.
+	whole []byte
+	gap   int
 }
 
 // Cell is one value as found.

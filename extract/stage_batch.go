@@ -20,11 +20,11 @@ type rawBatch struct {
 	views []Cell
 }
 
-// rawCell says where a cell's text ends in the buffer. A batch holds batchBytes and
+// rawCell says where a cell's text lies in the buffer. A batch holds batchBytes and
 // one record more, which is far below 4 GiB.
 type rawCell struct {
-	end  uint32
-	kind CellKind
+	from, end uint32
+	kind      CellKind
 }
 
 func (b *rawBatch) reset(width int) {
@@ -47,13 +47,29 @@ func (b *rawBatch) full() bool { return len(b.no) >= batchRecords || len(b.text)
 // add copies a record, which is valid only until the reader's next one. A record
 // with fewer cells than the header has nulls for the rest.
 func (b *rawBatch) add(r *Record) {
-	for i := range b.width {
-		var c Cell
-		if i < len(r.Cells) {
-			c = r.Cells[i]
+	at := len(b.cells)
+	b.cells = slices.Grow(b.cells, b.width)[:at+b.width]
+	cells := b.cells[at:]
+	from := uint32(len(b.text))
+	if r.whole != nil && len(r.Cells) == b.width {
+		b.text = append(b.text, r.whole...)
+		for i := range cells {
+			c := &r.Cells[i]
+			end := from + uint32(len(c.Text))
+			cells[i] = rawCell{from: from, end: end, kind: c.Kind}
+			from = end + uint32(r.gap)
 		}
-		b.text = append(b.text, c.Text...)
-		b.cells = append(b.cells, rawCell{end: uint32(len(b.text)), kind: c.Kind})
+	} else {
+		for i := range cells {
+			var c Cell
+			if i < len(r.Cells) {
+				c = r.Cells[i]
+			}
+			b.text = append(b.text, c.Text...)
+			end := uint32(len(b.text))
+			cells[i] = rawCell{from: from, end: end, kind: c.Kind}
+			from = end
+		}
 	}
 	if len(r.Extra) > 0 {
 		if b.extra == nil {
@@ -74,17 +90,11 @@ func (b *rawBatch) record(i int, r *rawRecord) {
 	if len(b.views) < b.width {
 		b.views = make([]Cell, b.width)
 	}
-	first := i * b.width
-	start := uint32(0)
-	if first > 0 {
-		start = b.cells[first-1].end
-	}
-	for j := range b.width {
-		c := b.cells[first+j]
-		b.views[j] = Cell{Text: b.text[start:c.end:c.end], Kind: c.kind}
-		start = c.end
+	views := b.views[:b.width]
+	for j, c := range b.cells[i*b.width : (i+1)*b.width] {
+		views[j] = Cell{Text: b.text[c.from:c.end:c.end], Kind: c.kind}
 	}
 	r.no = b.no[i]
-	r.cells = b.views[:b.width]
+	r.cells = views
 	r.extra = b.extra[i]
 }

@@ -391,7 +391,7 @@ func (c *converter) setCompared(st string) (broken uint64) {
 		}
 	}
 	c.token = b
-	p1, p2 := fingerprint(b)
+	p1, p2 := c.print.hash.of(b)
 	c.out.print[0].set(c.at, p1)
 	c.out.print[1].set(c.at, p2)
 	return broken
@@ -485,7 +485,7 @@ func (c *converter) setKeys(record int64) {
 		}
 		c.tally.key(i, t, record)
 		if k.identity {
-			h, g := fingerprint(t)
+			h, g := c.print.hash.of(t)
 			o.h.set(at, h)
 			o.g.set(at, g)
 			if i == c.samePass {
@@ -504,7 +504,7 @@ func (c *converter) setKeys(record int64) {
 		return
 	}
 	if c.samePass < 0 {
-		same, _ = fingerprint(t)
+		same, _ = c.print.hash.of(t)
 	}
 	o.h.set(at, same)
 }

@@ -11,7 +11,7 @@ import (
 type value struct {
 	text  []byte
 	d     dec     // decimal, integer
-	minor dec     // decimals in minor units: the number as written
+	minor dec     // decimals in minor units: the number as written; else zero
 	i     int64   // timestamp: microseconds; date: days since 1970-01-01
 	late  int64   // timestamp: the second reading, where twice
 	canon []byte  // the canonical text, once it is known
@@ -84,9 +84,8 @@ func (r *fieldReader) read(rec *rawRecord, vals []value) {
 	if r.kind == kindText {
 		return
 	}
-	v.d, v.minor, v.i, v.late, v.code, v.b = dec{}, dec{}, 0, 0, [3]byte{}, false
 	if v.null {
-		return
+		return // d, i, code and b mean nothing where there is no plain value
 	}
 	text := r.steps.apply(c.Text)
 	if len(text) == 0 {
@@ -121,6 +120,7 @@ func (r *fieldReader) read(rec *rawRecord, vals []value) {
 // the unit. A mark that is not listed makes it unreadable, and so does a number
 // that brings a sign of its own beside a mark: either reading could be meant.
 func (r *fieldReader) readDecimal(v *value, text []byte, rec *rawRecord, vals []value) bool {
+	v.d, v.minor = dec{}, dec{}
 	d, canonical, ok := r.form.quick(text)
 	if !ok {
 		if d, ok = r.form.parse(text); !ok {

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"time"
@@ -365,6 +364,3 @@ func appendInstant(b []byte, us int64) []byte {
 func appendDate(b []byte, days int64) []byte {
 	return time.Unix(days*secPerDay, 0).UTC().AppendFormat(b, time.DateOnly)
 }
-
-// isBlank tells whether a text has nothing but blanks and tabs.
-func isBlank(b []byte) bool { return len(bytes.Trim(b, " \t")) == 0 }

@@ -80,9 +80,7 @@ func (d *decoder) sourceNodes(o *object) (nodes []*yaml.Node, paths []string) {
 			inline.Content = append(inline.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: k.name, Line: p.line, Column: p.column}, n)
 		}
 	}
-	for _, n := range o.list("sources") {
-		nodes = append(nodes, n)
-	}
+	nodes = append(nodes, o.list("sources")...)
 	switch {
 	case o.has("sources") && first != "":
 		o.fail(first, "move it into the source that it belongs to", "%s has both `sources` and `%s`, a key of a source", o.path, first)

@@ -109,14 +109,3 @@ func (t Template) fill(date, fileDate string) (string, error) {
 	}
 	return b.String(), nil
 }
-
-// isPattern tells whether a path holds a pattern character. Dates never do.
-func (t Template) isPattern() bool {
-	parts, _ := t.parts()
-	for _, p := range parts {
-		if strings.ContainsAny(p.literal, "*?[") {
-			return true
-		}
-	}
-	return false
-}

@@ -204,9 +204,3 @@ func outputMode(c *cli.Context) (json bool, err error) {
 		return false, fail.New(fail.Usage, "--output %q is unknown", v).WithHint("use text or json")
 	}
 }
-
-// isUsage tells whether an error came from the command line or a job file.
-func isUsage(err error) bool {
-	e, ok := errors.AsType[*fail.Error](err)
-	return ok && e.Class == fail.Usage
-}

@@ -57,10 +57,9 @@ func newOutDir(out, job, date string) (*outDir, error) {
 	return d, nil
 }
 
-func (d *outDir) attempts() string        { return filepath.Join(d.date, "attempts") }
-func (d *outDir) run(id string) string    { return filepath.Join(d.date, id) }
-func (d *outDir) current() string         { return filepath.Join(d.date, currentName) }
-func (d *outDir) display(p string) string { return displayPath(p) }
+func (d *outDir) attempts() string     { return filepath.Join(d.date, "attempts") }
+func (d *outDir) run(id string) string { return filepath.Join(d.date, id) }
+func (d *outDir) current() string      { return filepath.Join(d.date, currentName) }
 
 // make creates the folders of job and date and checks them again.
 func (d *outDir) make() error {
