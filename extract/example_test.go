@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"github.com/recon-batch/recon-batch/extract"
-	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -52,7 +51,7 @@ match:
 		log.Fatal(err)
 	}
 	stage := filepath.Join(dir, "stage")
-	db, err := duck.Open(ctx, duck.Options{SpillDir: dir, Allowed: []string{stage}})
+	db, err := extract.OpenScratch(ctx, extract.ScratchOptions{SpillDir: dir, Allowed: []string{stage}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"github.com/recon-batch/recon-batch/extract"
-	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/match"
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -58,7 +57,7 @@ func ExampleRun() {
 }
 
 // prepare writes a tiny day into a folder and loads both sides of it.
-func prepare(ctx context.Context, dir string) (*duck.DB, *rules.Bound, *extract.Relation, *extract.Relation) {
+func prepare(ctx context.Context, dir string) (*extract.Scratch, *rules.Bound, *extract.Relation, *extract.Relation) {
 	for name, text := range map[string]string{
 		"ours.csv": "id,order,amount,currency\n" +
 			"op-1,A1,10.00,EUR\nop-2,A2,20.00,EUR\nop-3,A3,30.00,EUR\n",
@@ -98,7 +97,7 @@ compare: [{field: amount}, {field: currency}]
 	if err != nil {
 		log.Fatal(err)
 	}
-	db, err := duck.Open(ctx, duck.Options{SpillDir: dir, Allowed: []string{dir}})
+	db, err := extract.OpenScratch(ctx, extract.ScratchOptions{SpillDir: dir, Allowed: []string{dir}})
 	if err != nil {
 		log.Fatal(err)
 	}
