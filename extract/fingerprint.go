@@ -37,32 +37,41 @@ func newFingerprinter() *fingerprinter {
 		return f
 	}
 	f.state = state
-	probe := []byte(stateMark)
+	probe := []byte("probe")
 	want := sha256.Sum256(probe)
-	f.fill(probe)
-	if string(f.out[:stateSum]) != stateMark || string(f.out[stateSum:stateSum+16]) != string(want[:16]) {
+	if !f.fill(appendPadding(probe)) || string(f.out[:stateSum]) != stateMark || string(f.out[stateSum:stateSum+16]) != string(want[:16]) {
 		f.state = nil // another library: Sum256 it is
 	}
 	return f
 }
 
-func (f *fingerprinter) of(text []byte) (uint64, uint64) {
-	if f.state == nil || !f.fill(text) {
-		s := sha256.Sum256(text)
-		return binary.BigEndian.Uint64(s[:8]), binary.BigEndian.Uint64(s[8:16])
-	}
-	return binary.BigEndian.Uint64(f.out[stateSum:]), binary.BigEndian.Uint64(f.out[stateSum+8:])
+func (f *fingerprinter) of(text []byte) (first, second uint64) {
+	first, second, f.buf = f.ofOwn(append(f.buf[:0], text...))
+	return first, second
 }
 
-// fill leaves the state after the padded text in out.
-func (f *fingerprinter) fill(text []byte) bool {
+// ofOwn is the same for a buffer of the caller, which it appends to and returns.
+func (f *fingerprinter) ofOwn(text []byte) (first, second uint64, buf []byte) {
+	padded := appendPadding(text)
+	if f.state == nil || !f.fill(padded) {
+		s := sha256.Sum256(text)
+		return binary.BigEndian.Uint64(s[:8]), binary.BigEndian.Uint64(s[8:16]), padded
+	}
+	return binary.BigEndian.Uint64(f.out[stateSum:]), binary.BigEndian.Uint64(f.out[stateSum+8:]), padded
+}
+
+// appendPadding makes whole blocks of a text.
+func appendPadding(text []byte) []byte {
 	var zeros [sha256.BlockSize]byte
-	b := append(append(f.buf[:0], text...), 0x80)
+	b := append(text, 0x80)
 	b = append(b, zeros[:(2*sha256.BlockSize-8-len(b)%sha256.BlockSize)%sha256.BlockSize]...)
-	b = binary.BigEndian.AppendUint64(b, uint64(len(text))*8)
-	f.buf = b
+	return binary.BigEndian.AppendUint64(b, uint64(len(text))*8)
+}
+
+// fill leaves the state after whole blocks in out.
+func (f *fingerprinter) fill(blocks []byte) bool {
 	f.hash.Reset()
-	f.hash.Write(b)
+	f.hash.Write(blocks)
 	var err error
 	f.out, err = f.state.AppendBinary(f.out[:0])
 	return err == nil && len(f.out) >= stateSum+16
@@ -235,12 +244,13 @@ func (p *recordPrint) of(r *rawRecord) (uint64, uint64) {
 			b = appendSized(b, cell.Text)
 		}
 	}
-	p.buf = b
 	if filled != p.last {
 		p.last, p.lastNames = filled, p.digestOf(filled)
 		copy(b, p.lastNames[:])
 	}
-	return p.hash.of(b)
+	var first, second uint64
+	first, second, p.buf = p.hash.ofOwn(b)
+	return first, second
 }
 
 // digestOf is the digest of the names of a set of columns.

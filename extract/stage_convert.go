@@ -390,8 +390,8 @@ func (c *converter) setCompared(st string) (broken uint64) {
 			}
 		}
 	}
-	c.token = b
-	p1, p2 := c.print.hash.of(b)
+	var p1, p2 uint64
+	p1, p2, c.token = c.print.hash.ofOwn(b)
 	c.out.print[0].set(c.at, p1)
 	c.out.print[1].set(c.at, p2)
 	return broken
@@ -554,20 +554,16 @@ func (c *converter) currencyOf(v *value) []byte {
 type tally struct {
 	rows     int64
 	totals   map[string]*totalSum
-	recent   [4]recentSum // of the currencies met last: most files have few
+	recent   [8]*totalSum // of the currencies met last: most files have few
 	next     int          // the one to be replaced
 	controls []totalSum
 	keys     []keyTally
 }
 
 type totalSum struct {
+	currency         string
 	rows, unreadable int64
 	sum              decSum
-}
-
-type recentSum struct {
-	code string
-	sum  *totalSum
 }
 
 // keyTally counts the usable keys of one pass, and those that look like numbers in
@@ -587,17 +583,17 @@ func newTally(keys, controls int) *tally {
 }
 
 func (t *tally) total(code []byte) *totalSum {
-	for i := range t.recent {
-		if r := &t.recent[i]; r.sum != nil && r.code == string(code) {
-			return r.sum
+	for _, r := range t.recent {
+		if r != nil && r.currency == string(code) {
+			return r
 		}
 	}
 	s := t.totals[string(code)]
 	if s == nil {
-		s = &totalSum{}
-		t.totals[string(code)] = s
+		s = &totalSum{currency: string(code)}
+		t.totals[s.currency] = s
 	}
-	t.recent[t.next] = recentSum{string(code), s}
+	t.recent[t.next] = s
 	t.next = (t.next + 1) % len(t.recent)
 	return s
 }
