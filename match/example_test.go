@@ -58,11 +58,16 @@ func ExampleRun() {
 
 // prepare writes a tiny day into a folder and loads both sides of it.
 func prepare(ctx context.Context, dir string) (*extract.Scratch, *rules.Bound, *extract.Relation, *extract.Relation) {
+	return prepareWith(ctx, dir,
+		"op-1,A1,10.00,EUR\nop-2,A2,20.00,EUR\nop-3,A3,30.00,EUR\n",
+		"ch-1,op-1,A1,10.00,EUR\nch-2,op-2,A2,25.00,EUR\nch-4,,A3,30.00,EUR\n")
+}
+
+// prepareWith is prepare with other records.
+func prepareWith(ctx context.Context, dir, ours, theirs string) (*extract.Scratch, *rules.Bound, *extract.Relation, *extract.Relation) {
 	for name, text := range map[string]string{
-		"ours.csv": "id,order,amount,currency\n" +
-			"op-1,A1,10.00,EUR\nop-2,A2,20.00,EUR\nop-3,A3,30.00,EUR\n",
-		"theirs.csv": "charge,id,order,amount,currency\n" +
-			"ch-1,op-1,A1,10.00,EUR\nch-2,op-2,A2,25.00,EUR\nch-4,,A3,30.00,EUR\n",
+		"ours.csv":   "id,order,amount,currency\n" + ours,
+		"theirs.csv": "charge,id,order,amount,currency\n" + theirs,
 		"job.yaml": `
 job: example
 operations:

@@ -272,7 +272,7 @@ func (c *cascade) closure(id []int) error {
 	}
 	for _, n := range both {
 		wanted := "rids_" + n.free[5:]
-		if err := c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE "+wanted+" AS "+strings.Join(rids[n.side], " UNION ")); err != nil {
+		if err := c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE "+wanted+" AS SELECT rid FROM ("+strings.Join(rids[n.side], " UNION ")+") x (rid)"); err != nil {
 			return err
 		}
 		cond := "rid IN (SELECT rid FROM " + wanted + ")"
