@@ -1,0 +1,322 @@
+package classify
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/match"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// idempotencyKey is the key as the passes see it, placeholders taken out, where a
+// pass is over it alone; else as found.
+func (c *classifier) idempotencyKey() string {
+	for i, p := range c.job.Match {
+		if len(p.On) == 1 && p.On[0].Operations == "idempotency_key" {
+			return fmt.Sprintf("o.k%d", i)
+		}
+	}
+	return "nullif(" + c.o.Raw("idempotency_key", "VARCHAR") + ", '')"
+}
+
+func duration(d time.Duration) string {
+	if d == 0 {
+		return "CAST(NULL AS BIGINT)"
+	}
+	return fmt.Sprint(d.Microseconds())
+}
+
+// delays is the retry schedule of a type by the number of attempts so far, in
+// microseconds: initial × factor^attempts, at most max.
+func delays(p rules.TypePolicy) []int64 {
+	n := max(p.MaxAttempts, 1)
+	first, most, factor := p.Backoff.Initial, p.Backoff.Max, p.Backoff.Factor
+	if first == 0 {
+		first = time.Minute
+	}
+	if most == 0 {
+		most = time.Hour
+	}
+	if factor < 1 {
+		factor = 2
+	}
+	out := make([]int64, n+1)
+	for i := range out {
+		// Beyond 2^62 microseconds the cap holds anyway.
+		d := math.Min(float64(first.Microseconds())*math.Pow(factor, float64(i)), float64(most.Microseconds()))
+		out[i] = int64(d)
+	}
+	return out
+}
+
+// NextDelay is the wait before the attempt after `attempts` of them: the schedule
+// with a jitter that depends on the operation alone. draw is 0 to 2000, taken from
+// the md5 of the operation id (see nextAttempt).
+func NextDelay(p rules.TypePolicy, attempts int, draw int64) time.Duration {
+	ds := delays(p)
+	d := ds[min(max(attempts, 0), len(ds)-1)]
+	jitter := int64(math.Round(p.Backoff.Jitter * 1000))
+	return time.Duration(d+d/1000*jitter*(draw-1000)/1000) * time.Microsecond
+}
+
+// nextAttempt is NextDelay after the reference time, in SQL.
+func (c *classifier) nextAttempt() string {
+	list := c.policy(func(p rules.TypePolicy) string {
+		var parts []string
+		for _, d := range delays(p) {
+			parts = append(parts, fmt.Sprint(d))
+		}
+		return "[" + strings.Join(parts, ", ") + "]::BIGINT[]"
+	}, "[60000000]::BIGINT[]")
+	jitter := c.policy(func(p rules.TypePolicy) string { return fmt.Sprint(int64(math.Round(p.Backoff.Jitter * 1000))) }, "0")
+	id := "coalesce(" + c.o.Raw("operation_id", "VARCHAR") + ", " + c.o.Raw("idempotency_key", "VARCHAR") + ", CAST(o.w1 AS VARCHAR))"
+	attempts := "coalesce(CAST(" + c.o.Raw("attempts", "BIGINT") + " AS BIGINT), 0)"
+	delay := fmt.Sprintf("list_extract(%[1]s, CAST(least(greatest(%[2]s, 0), len(%[1]s) - 1) AS BIGINT) + 1)", list, attempts)
+	draw := fmt.Sprintf("CAST(md5_number_lower(%s) %% 2001 AS BIGINT)", id)
+	return fmt.Sprintf("%[1]s + %[2]s + %[2]s // 1000 * %[3]s * (%[4]s - 1000) // 1000", c.asOf(), delay, jitter, draw)
+}
+
+func (c *classifier) requeueFacts() error {
+	o := c.o
+	var absent int64
+	if err := c.db.Scan(c.ctx, "SELECT count(*) FROM verdicts_o WHERE class = 'absent'", &absent); err != nil {
+		return err
+	}
+	if absent == 0 {
+		return c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE requeue_facts (rid BIGINT, next_us BIGINT, expiry_us BIGINT, failed INTEGER)")
+	}
+	firstUse := o.Raw("created_at", "BIGINT")
+	if o.Has("first_attempt_at") {
+		firstUse = "coalesce(" + o.Raw("first_attempt_at", "BIGINT") + ", " + firstUse + ")"
+	}
+	idem := c.idempotencyKey()
+	idempotent := c.policy(func(p rules.TypePolicy) string { return fmt.Sprint(p.Idempotent) }, "false")
+	limit := c.policy(func(p rules.TypePolicy) string {
+		if p.MaxAttempts == 0 {
+			return "NULL"
+		}
+		return fmt.Sprint(p.MaxAttempts)
+	}, "NULL")
+	checks := []string{
+		ok(idempotent, NotIdempotent),
+		ok(idem+" IS NOT NULL", NoKey),
+		ok("NOT ("+idempotent+") OR t.next_us < t.key_end_us", KeyLifetime),
+		ok(c.o.Raw("attempts", "BIGINT")+" < "+limit, Attempts),
+		ok("NOT "+o.Unknown("first_failed_at")+" AND (t.duration_end_us IS NULL OR t.next_us < t.duration_end_us)", Duration),
+		ok("NOT "+o.Unknown("error_class")+" AND ("+o.Raw("error_class", "VARCHAR")+" IS NULL OR "+o.Raw("error_class", "VARCHAR")+" IN ('', 'none', 'transient')) AND "+c.retryable(), ErrorClass),
+		ok("NOT "+o.Unknown("lease_until")+" AND NOT coalesce("+o.Late("lease_until")+" > "+c.asOf()+", false)", Lease),
+		ok(c.legal("retry_scheduled"), State),
+	}
+	identity, err := c.identityCarried()
+	if err != nil {
+		return err
+	}
+	checks = append(checks, ok(identity, NoIdentity), ok(c.freshExport(), StaleExport))
+	joins := ""
+	add := func(name, cond, join string, check Check, slots duck.Slots) error {
+		if err := c.exec(name, slots); err != nil {
+			return err
+		}
+		joins += join
+		checks = append(checks, ok(cond, check))
+		return nil
+	}
+	if o.Has("idempotency_key") {
+		// A key that repeats under an identity pass is residual wherever it stands
+		// (package match); without such a pass every operation has to be asked.
+		among := "operations"
+		if strings.HasPrefix(idem, "o.k") {
+			among = "res_o"
+		}
+		slots := duck.Slots{"key": strings.TrimPrefix(idem, "o."), "among": among}
+		if !strings.HasPrefix(idem, "o.k") {
+			slots["key"] = "f_idempotency_key"
+		}
+		if err := add("shared_keys", idem+" IS NULL OR "+idem+" NOT IN (SELECT k FROM shared_keys)", "", KeyShared, slots); err != nil {
+			return err
+		}
+	}
+	if v := c.orderedVersion(); v != "" && o.Has("entity") {
+		s := match.Columns(c.job.Job, c.ops.Layout, "s")
+		typ := s.Raw("type", "VARCHAR")
+		join := "\nLEFT JOIN newest n ON n.entity = o.f_entity AND n.type IS NOT DISTINCT FROM " + o.Raw("type", "VARCHAR")
+		if err := add("newest", "NOT coalesce(n.unknown, false) AND (n.version IS NULL OR o."+v+" >= n.version)", join, NewerVersion,
+			duck.Slots{"type": typ, "version": v, "unknown": s.Unknown("version")}); err != nil {
+			return err
+		}
+	}
+	if same := c.oncePer(); same != "" {
+		if err := add("siblings", "o.rid NOT IN (SELECT rid FROM siblings)", "", SiblingEffect, duck.Slots{"same": same}); err != nil {
+			return err
+		}
+	}
+	if f := c.job.Operations.Field("hold"); f != nil {
+		cond := o.Raw("hold", "") + " IS NULL"
+		if f.Type == rules.Boolean {
+			cond = "NOT coalesce(" + o.Raw("hold", "") + ", false)"
+		}
+		checks = append(checks, ok("NOT "+o.Unknown("hold")+" AND "+cond, OnHold))
+	}
+	return c.exec("requeue_facts", duck.Slots{
+		"next":         c.nextAttempt(),
+		"first_use":    firstUse,
+		"ttl":          c.policy(func(p rules.TypePolicy) string { return duration(p.KeyTTL) }, duration(0)),
+		"first_failed": o.Raw("first_failed_at", "BIGINT"),
+		"max_duration": c.policy(func(p rules.TypePolicy) string { return duration(p.MaxDuration) }, duration(0)),
+		"proof_end": c.policy(func(p rules.TypePolicy) string {
+			if p.ProofValid == 0 {
+				return duration(0)
+			}
+			return fmt.Sprint(c.job.AsOfTime.Add(p.ProofValid).UnixMicro())
+		}, duration(0)),
+		"checks": strings.Join(checks, " |\n  "),
+		"joins":  joins})
+}
+
+// orderedVersion is the staged column by which versions of operations have an order:
+// as the job compares them, else by the type of the field; "" where they have none.
+func (c *classifier) orderedVersion() string {
+	f := c.job.Operations.Field("version")
+	if f == nil {
+		return ""
+	}
+	for i, cmp := range c.job.Compare {
+		if cmp.As == rules.AsVersion && cmp.Operations == "version" {
+			if cmp.Scheme == rules.VersionOpaque {
+				return ""
+			}
+			return c.ops.Layout.CompareColumn(i)
+		}
+	}
+	if f.Type == rules.Integer || f.Type == rules.Timestamp {
+		return "f_version"
+	}
+	return ""
+}
+
+// retryable: a refusal is retried only where the job maps every refusal of the
+// operation as retryable.
+func (c *classifier) retryable() string {
+	if !c.r.Has("status") {
+		return "o.reason <> 'failed_at_provider'"
+	}
+	listed := c.policy(func(p rules.TypePolicy) string {
+		if len(p.Retryable) == 0 {
+			return "[]::VARCHAR[]"
+		}
+		return "[" + literals(p.Retryable) + "]"
+	}, "[]::VARCHAR[]")
+	return "(o.reason <> 'failed_at_provider' OR coalesce(list_has_all(" + listed +
+		", (SELECT list(coalesce(r.f_status, '')) FROM links l JOIN res_r r ON r.rid = l.r_rid WHERE l.o_rid = o.rid)), false))"
+}
+
+// identityCarried is true where the operation has an identity key of a kind that
+// results of an account which should know it carry at all.
+func (c *classifier) identityCarried() (string, error) {
+	accounts := map[int]string{}
+	for _, f := range c.res.Files {
+		for _, src := range c.job.Results.Sources {
+			if src.Name == f.Source {
+				accounts[f.No] = src.Coverage.Account
+			}
+		}
+	}
+	var or []string
+	for _, i := range c.identity() {
+		carrying, err := c.filesWith(i)
+		if err != nil {
+			return "", err
+		}
+		seen := map[string]bool{}
+		for _, no := range carrying {
+			if a := accounts[no]; !seen[a] {
+				seen[a] = true
+				or = append(or, fmt.Sprintf("(o.k%d IS NOT NULL AND %s)", i, match.Knows(c.o, c.res.Coverage, a)))
+			}
+		}
+	}
+	if len(or) == 0 {
+		return "false", nil
+	}
+	return strings.Join(or, " OR "), nil
+}
+
+// filesWith lists the files of the results in which some row carries the identity
+// key of a pass.
+func (c *classifier) filesWith(pass int) ([]int, error) {
+	rows, err := c.db.Query(c.ctx, fmt.Sprintf("SELECT DISTINCT file_no FROM results WHERE h%d IS NOT NULL ORDER BY 1", pass))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []int
+	for rows.Next() {
+		var no int
+		if err := rows.Scan(&no); err != nil {
+			return nil, err
+		}
+		out = append(out, no)
+	}
+	return out, rows.Err()
+}
+
+// freshExport is true where the operations export is not older than the policy
+// allows at the reference time. With several accounts the oldest export counts:
+// the guard asks all operations for keys, versions and siblings.
+func (c *classifier) freshExport() string {
+	newest := map[string]int64{}
+	for _, iv := range c.ops.Coverage {
+		until := iv.Until
+		if iv.Complete {
+			until = math.MaxInt64
+		}
+		newest[iv.Account] = max(newest[iv.Account], until)
+	}
+	oldest := int64(math.MaxInt64)
+	for _, until := range newest {
+		oldest = min(oldest, until)
+	}
+	return c.policy(func(p rules.TypePolicy) string {
+		return fmt.Sprint(p.ExportAge == 0 || len(newest) > 0 && oldest >= c.job.AsOfTime.UnixMicro()-p.ExportAge.Microseconds())
+	}, "true")
+}
+
+// oncePer is the equality with a sibling, and for which types it is asked. Types
+// may name different fields; each is a branch.
+func (c *classifier) oncePer() string {
+	var branches []string
+	for _, name := range sortedTypes(c.job.Job) {
+		p := c.job.Types[name]
+		if len(p.OncePer) == 0 {
+			continue
+		}
+		var and []string
+		if name != "*" {
+			and = append(and, c.o.Raw("type", "VARCHAR")+" = "+duck.Literal(name))
+		}
+		for _, f := range p.OncePer {
+			and = append(and, fmt.Sprintf("o.%[1]s IS NOT DISTINCT FROM s.%[1]s", duck.Ident("f_"+f)))
+		}
+		if c.o.Has("type") {
+			and = append(and, "o.f_type IS NOT DISTINCT FROM s.f_type")
+		}
+		branches = append(branches, "("+strings.Join(and, " AND ")+")")
+	}
+	if len(branches) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(branches, " OR ") + ")"
+}
+
+func sortedTypes(job *rules.Job) []string {
+	out := make([]string, 0, len(job.Types))
+	for t := range job.Types {
+		out = append(out, t)
+	}
+	slices.Sort(out)
+	return out
+}
