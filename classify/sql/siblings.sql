@@ -1,5 +1,5 @@
 -- V30 sibling_effect: operations for the same thing (once_per) that have an effect,
--- whatever their verdict says of it, or are undecided. Null equals null here: what
+-- whatever their verdict says of it, or of which nothing proves that they have none. Null equals null here: what
 -- is unknown blocks.
 CREATE OR REPLACE TABLE siblings AS
 SELECT DISTINCT o.rid
@@ -7,4 +7,5 @@ FROM res_o o JOIN verdicts_o v ON v.rid = o.rid AND v.class = 'absent'
 JOIN operations s ON /*$same*/ AND s.rid <> o.rid
 LEFT JOIN verdicts_o w ON w.rid = s.rid
 LEFT JOIN effects e ON e.o_rid = s.rid
-WHERE w.rid IS NULL OR e.effects > 0 OR w.class IN ('ambiguous', 'not_due') OR w.reason = 'conflicting_copies'
+WHERE w.rid IS NULL OR e.effects > 0
+  OR (w.class NOT IN ('absent', 'not_applicable') AND w.reason NOT IN ('identical_copy', 'superseded_attempt'))
