@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/match"
 	"github.com/recon-batch/recon-batch/rules"
@@ -202,16 +201,6 @@ func sortedKeys(m map[string]string) []string {
 	return out
 }
 
-// PlainWanted is the condition over operations under which a plain pair has an item:
-// its state is not final. "" where the job has no states.
-func PlainWanted(job *rules.Bound, ops *extract.Relation) string {
-	s := match.Columns(job.Job, ops.Layout, "")
-	if !s.Has("state") {
-		return ""
-	}
-	return "NOT coalesce(" + finalState(job.Job, s) + ", false)"
-}
-
 // plainItems adds the items of plain pairs: their operations may move to confirmed.
 func (c *classifier) plainItems() error {
 	if !c.o.Has("state") || c.m.PlainPairs == 0 {
@@ -220,10 +209,6 @@ func (c *classifier) plainItems() error {
 	s := c.itemSlots()
 	s["legal"], s["final"] = c.legal("confirmed"), c.final()
 	s["bit"], s["due"] = fmt.Sprint(State), c.due()
-	s["from"] = "operations"
-	if c.m.PlainFetched {
-		s["from"] = "plain_o"
-	}
 	return c.exec("plain_items", s)
 }
 

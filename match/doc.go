@@ -25,8 +25,6 @@
 //	                        are not stored are derived here), and record_<key>: each key
 //	                        that tells records apart, within its account (V5)
 //	res_o, res_r            residual rows, tables: all columns of the view
-//	plain_o                 with Options.AlsoPlain, where Outcome.PlainFetched says so:
-//	                        plain operations that a later stage asked for, like res_o
 //	links                   o_rid, r_rid, pass INTEGER (index of Job.Match), settled
 //	                        BOOLEAN (V12), differing VARCHAR (the identity passes whose
 //	                        keys differ, joined by ';'; NULL or '' where settled);

@@ -20,7 +20,6 @@ type Outcome struct {
 	Operations, Results                 int64 // staged rows of each side
 	ResidualOperations, ResidualResults int64
 	PlainPairs                          int64   // pairs decided by fingerprint alone
-	PlainFetched                        bool    // relation plain_o is there (Options.AlsoPlain)
 	PlainPass                           int     // index of the pass that links plain pairs; -1 where there are none
 	LinksByPass                         []int64 // residual links, by index of Job.Match
 	RepeatedInSettled                   []KeyFinding
@@ -46,16 +45,7 @@ const (
 // Options of the engine.
 type Options struct {
 	Way Way
-	// AlsoPlain is a condition over the columns of operations: plain ones for which
-	// it holds are fetched in the same scan as the residual rows, as relation plain_o,
-	// since a later stage makes items of them. "" none.
-	AlsoPlain string
 }
-
-// alsoPlainShare is the share of the operations, one in so many, up to which plain
-// ones are fetched along: more than that would hold the wide columns of most rows
-// in memory.
-const alsoPlainShare = 8
 
 // smallSide is the number of rows of both sides up to which the plain way costs
 // more statements than it saves rows.

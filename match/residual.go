@@ -266,47 +266,16 @@ func (c *cascade) closure(id []int) error {
 			rids[n.side] = append(rids[n.side], "SELECT rid FROM "+t)
 		}
 	}
-	also, err := c.alsoPlain()
-	if err != nil {
-		return err
-	}
 	for _, n := range both {
 		wanted := "rids_" + n.free[5:]
 		if err := c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE "+wanted+" AS SELECT rid FROM ("+strings.Join(rids[n.side], " UNION ")+") x (rid)"); err != nil {
 			return err
 		}
-		cond := "rid IN (SELECT rid FROM " + wanted + ")"
-		if n.side != rules.Operations || !also {
-			if err := c.exec("residual", duck.Slots{"table": n.residual, "side": n.view, "wanted": cond}); err != nil {
-				return err
-			}
-			continue
-		}
-		for _, t := range []struct{ table, from, cond string }{
-			{"fetched_o", n.view, cond + " OR " + c.opt.AlsoPlain},
-			{n.residual, "fetched_o", cond},
-			{"plain_o", "fetched_o", "NOT " + cond},
-		} {
-			if err := c.exec("residual", duck.Slots{"table": t.table, "side": t.from, "wanted": t.cond}); err != nil {
-				return err
-			}
-		}
-		if err := c.db.Exec(c.ctx, "DROP TABLE fetched_o"); err != nil {
+		if err := c.exec("residual", duck.Slots{"table": n.residual, "side": n.view, "wanted": "rid IN (SELECT rid FROM " + wanted + ")"}); err != nil {
 			return err
 		}
 	}
-	c.out.PlainFetched = also
 	return nil
-}
-
-// alsoPlain tells whether the plain operations that a later stage wants are few
-// enough to be fetched along.
-func (c *cascade) alsoPlain() (bool, error) {
-	if c.opt.AlsoPlain == "" {
-		return false, nil
-	}
-	n, err := c.count("operations WHERE " + c.opt.AlsoPlain)
-	return n > 0 && n <= c.ops.Records/alsoPlainShare, err
 }
 
 func (c *cascade) count(table string) (int64, error) {

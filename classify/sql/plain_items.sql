@@ -10,5 +10,5 @@ SELECT md5(concat_ws('|', 'item', /*$job*/, 'correct', o.w1, o.w2)) AS item_id,
   CASE WHEN legal THEN 0 ELSE /*$bit*/ END AS refused_bits, CASE WHEN NOT legal THEN 'state' END AS refused, /*$rule*/ AS rule,
   'None: only the local state moves.' AS risk, /*$attempts*/ AS attempts, /*$owner*/ AS owner,
   CASE WHEN NOT legal THEN /*$due*/ END AS due_us, /*$observe*/ AS observe_only, false AS deferred
-FROM (SELECT o.*, coalesce(/*$legal*/, false) AS legal FROM /*$from*/ o WHERE NOT coalesce(/*$final*/, false)) o
+FROM (SELECT o.*, coalesce(/*$legal*/, false) AS legal FROM operations o WHERE NOT coalesce(/*$final*/, false)) o
 ANTI JOIN res_o x ON x.rid = o.rid

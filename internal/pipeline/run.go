@@ -248,7 +248,7 @@ func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 
 	var outcome *match.Outcome
 	if err := r.do(ctx, db, StageMatch, func() (err error) {
-		outcome, err = match.Run(ctx, db, r.bound, ops, res, match.Options{AlsoPlain: classify.PlainWanted(r.bound, ops)})
+		outcome, err = match.Run(ctx, db, r.bound, ops, res, match.Options{})
 		return err
 	}); err != nil {
 		return err

@@ -96,7 +96,7 @@ func agree(t *testing.T, first, end, step uint64, seen map[string]int) {
 func (s *scratch) engine(t *testing.T, l loaded, way match.Way) (*naive.Outcome, error) {
 	t.Helper()
 	defer s.clear(t)
-	m, err := match.Run(t.Context(), s.db, l.job, l.relations[0], l.relations[1], match.Options{Way: way, AlsoPlain: classify.PlainWanted(l.job, l.relations[0])})
+	m, err := match.Run(t.Context(), s.db, l.job, l.relations[0], l.relations[1], match.Options{Way: way})
 	if err != nil {
 		return nil, err
 	}
