@@ -370,9 +370,9 @@ func (c *classifier) rows() error {
 	for i, p := range c.job.Match {
 		fmt.Fprintf(&name, " WHEN %d THEN %s", i, duck.Literal(p.Name))
 	}
-	for _, s := range []struct{ view, side, verdicts string }{
-		{"rows_operations", "operations", "verdicts_o"}, {"rows_results", "results", "verdicts_r"}} {
-		err := c.exec("rows", duck.Slots{"view": s.view, "side": s.side, "verdicts": s.verdicts,
+	for _, s := range []struct{ view, side, verdicts, linkRID string }{
+		{"rows_operations", "operations", "verdicts_o", "o_rid"}, {"rows_results", "results", "verdicts_r", "r_rid"}} {
+		err := c.exec("rows", duck.Slots{"view": s.view, "side": s.side, "verdicts": s.verdicts, "link_rid": s.linkRID,
 			"plain_pass": plainPass, "plain_link": plainLink, "pass_name": "CASE pass" + name.String() + " END"})
 		if err != nil {
 			return err

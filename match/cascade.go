@@ -191,31 +191,19 @@ func (c *cascade) identityPass(i int) error {
 
 // settle is V12, once, after the last identity pass.
 func (c *cascade) settle(id []int) error {
-	// Who carries which key, on each side.
-	for _, n := range both {
-		for _, i := range id {
-			if err := c.exec("carriers", duck.Slots{"table": carriers(n, i), "k": key(i), "residual": n.residual, "marks": n.marks}); err != nil {
-				return err
-			}
-		}
-	}
-	var settled, differing, elsewhere []string
-	var joins strings.Builder
+	var settled, differing []string
 	for _, i := range id {
 		k := key(i)
 		settled = append(settled, fmt.Sprintf("coalesce(o.%s = r.%s, true)", k, k))
 		differing = append(differing, fmt.Sprintf("CASE WHEN o.%s <> r.%s THEN %s END", k, k, duck.Literal(c.job.Match[i].Name)))
-		// The value of the result on another operation, or the other way round.
-		elsewhere = append(elsewhere, fmt.Sprintf("coalesce(o.%s <> r.%s, false) AND (co%d.lo IS NOT NULL OR cr%d.lo IS NOT NULL)", k, k, i, i))
-		fmt.Fprintf(&joins, "\nLEFT JOIN %s co%d ON co%d.k = r.%s\nLEFT JOIN %s cr%d ON cr%d.k = o.%s",
-			carriers(left, i), i, i, k, carriers(right, i), i, i, k)
 	}
 	err := c.exec("settle", duck.Slots{
 		"settled":   strings.Join(settled, " AND "),
-		"differing": "concat_ws(';', " + strings.Join(differing, ", ") + ")",
-		"elsewhere": "(" + strings.Join(elsewhere, ") OR (") + ")",
-		"joins":     joins.String()})
+		"differing": "concat_ws(';', " + strings.Join(differing, ", ") + ")"})
 	if err != nil {
+		return err
+	}
+	if err := c.carriers(left, id); err != nil {
 		return err
 	}
 	unsettled, err := c.count("judged WHERE NOT settled")
@@ -224,6 +212,9 @@ func (c *cascade) settle(id []int) error {
 	}
 	steps := []string{"relink"}
 	if unsettled > 0 {
+		if err := c.elsewhere(id); err != nil {
+			return err
+		}
 		steps = append(steps, "disagree_r", "disagree_o", "disagree_edges")
 	}
 	for _, name := range steps {
@@ -235,6 +226,33 @@ func (c *cascade) settle(id []int) error {
 		return err
 	}
 	return c.claimedElsewhere(id)
+}
+
+// carriers finds who carries which key on a side.
+func (c *cascade) carriers(n names, id []int) error {
+	for _, i := range id {
+		if err := c.exec("carriers", duck.Slots{"table": carriers(n, i), "k": key(i), "residual": n.residual, "marks": n.marks}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// elsewhere finds the unsettled pairs of which a value belongs to another row: the
+// value of the result to another operation, or the other way round.
+func (c *cascade) elsewhere(id []int) error {
+	if err := c.carriers(right, id); err != nil {
+		return err
+	}
+	var elsewhere []string
+	var joins strings.Builder
+	for _, i := range id {
+		k := key(i)
+		elsewhere = append(elsewhere, fmt.Sprintf("coalesce(o.%s <> r.%s, false) AND (co%d.lo IS NOT NULL OR cr%d.lo IS NOT NULL)", k, k, i, i))
+		fmt.Fprintf(&joins, "\n  LEFT JOIN %s co%d ON co%d.k = r.%s LEFT JOIN %s cr%d ON cr%d.k = o.%s",
+			carriers(left, i), i, i, k, carriers(right, i), i, i, k)
+	}
+	return c.exec("settle_elsewhere", duck.Slots{"joins": joins.String(), "elsewhere": "(" + strings.Join(elsewhere, ") OR (") + ")"})
 }
 
 func carriers(n names, pass int) string { return fmt.Sprintf("carriers_%s%d", n.free[5:], pass) }
@@ -378,7 +396,7 @@ func (c *cascade) findings() error {
 		var n int64
 		err := c.db.Scan(c.ctx, fmt.Sprintf(`SELECT count(*) FROM (
 			SELECT r.%s FROM links l JOIN res_r r ON r.rid = l.r_rid
-			WHERE l.settled AND r.%s IS NOT NULL GROUP BY r.%s HAVING count(DISTINCT l.o_rid) > 1)`, k, k, k), &n)
+			WHERE l.settled AND r.%s IS NOT NULL GROUP BY r.%s HAVING min(l.o_rid) < max(l.o_rid))`, k, k, k), &n)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,8 @@
 //
 //  1. repeated keys (both sides) are set apart before any join;
 //  2. one FULL JOIN on the first identity key's fingerprint; whatever is not a
-//     plain pair is residual;
+//     plain pair under it, nor under the second identity key where the result lacks
+//     the first, is residual;
 //  3. closure: plain pairs that share an identity key with a residual row become
 //     residual with both members, so that a rule that looks at "any row that
 //     carries this key" sees it;
@@ -29,6 +30,8 @@
 //	                        BOOLEAN (V12), differing VARCHAR (the identity passes whose
 //	                        keys differ, joined by ';'; NULL or '' where settled);
 //	                        residual links only; several effects are several rows
+//	plain_links             o_rid, r_rid, pass INTEGER, link UBIGINT: plain pairs under the
+//	                        second identity key
 //	marks_o, marks_r        rid, class, reason, fields VARCHAR, pass INTEGER: what
 //	                        matching alone decides (duplicates, ambiguous keys, result
 //	                        scope rules)

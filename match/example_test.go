@@ -58,17 +58,12 @@ func ExampleRun() {
 
 // prepare writes a tiny day into a folder and loads both sides of it.
 func prepare(ctx context.Context, dir string) (*extract.Scratch, *rules.Bound, *extract.Relation, *extract.Relation) {
-	return prepareWith(ctx, dir,
-		"op-1,A1,10.00,EUR\nop-2,A2,20.00,EUR\nop-3,A3,30.00,EUR\n",
-		"ch-1,op-1,A1,10.00,EUR\nch-2,op-2,A2,25.00,EUR\nch-4,,A3,30.00,EUR\n")
+	return prepareJob(ctx, dir, exampleJob,
+		"id,order,amount,currency\nop-1,A1,10.00,EUR\nop-2,A2,20.00,EUR\nop-3,A3,30.00,EUR\n",
+		"charge,id,order,amount,currency\nch-1,op-1,A1,10.00,EUR\nch-2,op-2,A2,25.00,EUR\nch-4,,A3,30.00,EUR\n")
 }
 
-// prepareWith is prepare with other records.
-func prepareWith(ctx context.Context, dir, ours, theirs string) (*extract.Scratch, *rules.Bound, *extract.Relation, *extract.Relation) {
-	for name, text := range map[string]string{
-		"ours.csv":   "id,order,amount,currency\n" + ours,
-		"theirs.csv": "charge,id,order,amount,currency\n" + theirs,
-		"job.yaml": `
+const exampleJob = `
 job: example
 operations:
   path: ours.csv
@@ -89,16 +84,20 @@ match:
   - {pass: operation_id, on: [operation_id]}
   - {pass: order, on: [entity, currency, amount]}
 compare: [{field: amount}, {field: currency}]
-`} {
+`
+
+// prepareJob stages two CSV files under a job.
+func prepareJob(ctx context.Context, dir, job, ours, theirs string) (*extract.Scratch, *rules.Bound, *extract.Relation, *extract.Relation) {
+	for name, text := range map[string]string{"ours.csv": ours, "theirs.csv": theirs, "job.yaml": job} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			log.Fatal(err)
 		}
 	}
-	job, err := rules.Load(filepath.Join(dir, "job.yaml"))
+	loaded, err := rules.Load(filepath.Join(dir, "job.yaml"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	bound, err := job.Bind("2026-11-29", nil)
+	bound, err := loaded.Bind("2026-11-29", nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -113,13 +113,14 @@ type names struct {
 	residual string
 	marks    string
 	free     string
+	rids     string // row ids of the residual rows, while they are gathered
 	link     string // column of links
 	bit      string // of a node in edges: 2*rid + bit
 }
 
 var (
-	left  = names{rules.Operations, "operations", "res_o", "marks_o", "free_o", "o_rid", "0"}
-	right = names{rules.Results, "results", "res_r", "marks_r", "free_r", "r_rid", "1"}
+	left  = names{rules.Operations, "operations", "res_o", "marks_o", "free_o", "rids_o", "o_rid", "0"}
+	right = names{rules.Results, "results", "res_r", "marks_r", "free_r", "rids_r", "r_rid", "1"}
 	both  = []names{left, right}
 )
 

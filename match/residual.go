@@ -64,27 +64,39 @@ func recordColumn(key string) string { return "record_" + key }
 // residual finds the rows that are not in a plain pair, and fetches them.
 func (c *cascade) residual() error {
 	c.out.PlainPass = -1
+	if err := c.exec("plain_links_none", nil); err != nil {
+		return err
+	}
 	id := c.identity()
 	way := c.opt.Way
 	if way == Auto && c.ops.Records+c.res.Records <= smallSide {
 		way = Residual
 	}
 	if len(id) == 0 || id[0] != 0 || way == Residual {
-		for _, n := range both {
-			if err := c.exec("residual_all", duck.Slots{"table": n.residual, "side": n.view}); err != nil {
-				return err
-			}
-		}
-		return nil
+		return c.fetch(func(names) string { return "" })
 	}
 	c.out.PlainPass = 0
-	if err := c.repeated(id); err != nil {
-		return err
+	for _, step := range []func([]int) error{c.repeated, c.notPlain, c.plainLinks, c.closure} {
+		if err := step(id); err != nil {
+			return err
+		}
 	}
-	if err := c.notPlain(id); err != nil {
-		return err
+	return c.fetch(func(n names) string { return " WHERE rid IN (SELECT rid FROM " + n.rids + ")" })
+}
+
+// fetch makes the relations of the residual rows: all columns but those that only
+// plain pairs are decided by.
+func (c *cascade) fetch(wanted func(names) string) error {
+	for _, n := range both {
+		unread := "p1, p2"
+		if c.relation(n.side).Layout.RecordID() != "" {
+			unread += ", hx"
+		}
+		if err := c.exec("residual", duck.Slots{"table": n.residual, "side": n.view, "unread": unread, "wanted": wanted(n)}); err != nil {
+			return err
+		}
 	}
-	return c.closure(id)
+	return nil
 }
 
 // repeated makes, for each identity key and each record id, the table of the
@@ -116,21 +128,26 @@ func (c *cascade) repeated(id []int) error {
 }
 
 func (c *cascade) notPlain(id []int) error {
-	cols := []string{"h0", "g0", "p1", "p2"}
+	cols := []string{"h0", "p1", "p2"}
+	kept := []string{"special"}
 	differs := []string{"o.g0 <> r.g0", "o.p1 <> r.p1", "o.p2 <> r.p2"}
-	var keys strings.Builder
 	for _, i := range id[1:] {
 		h, g := fmt.Sprintf("h%d", i), fmt.Sprintf("g%d", i)
 		cols = append(cols, h, g)
 		// NULL on one side says nothing; unequal halves contradict.
 		differs = append(differs, fmt.Sprintf("o.%s <> r.%s", h, h), fmt.Sprintf("o.%s <> r.%s", g, g))
-		fmt.Fprintf(&keys, ", o.%s AS o_%s, r.%s AS r_%s", h, h, h, h)
+	}
+	if len(id) > 1 { // plainLinks asks for them
+		kept = append(kept, cols...)
+	}
+	var keys strings.Builder
+	for _, col := range kept {
+		fmt.Fprintf(&keys, ", o.%[1]s AS o_%[1]s, r.%[1]s AS r_%[1]s", col)
 	}
 	slots := duck.Slots{
-		"keys": keys.String(), "h": "h0", "differs": strings.Join(differs, " OR "),
-		"columns_o": strings.Join(cols, ", "), "columns_r": strings.Join(cols, ", "),
-		"special_o": c.specialOperation(), "special_r": c.specialResult(),
-		"norep_o": "", "norep_r": "",
+		"keys": keys.String(), "differs": strings.Join(differs, " OR "),
+		"columns":   strings.Join(append(cols, "g0"), ", "),
+		"special_o": c.specialOperation(), "special_r": c.specialResult(), "norep": "",
 	}
 	n, err := c.count("rep_h0")
 	if err != nil {
@@ -138,10 +155,31 @@ func (c *cascade) notPlain(id []int) error {
 	}
 	if n > 0 {
 		// A NULL key stays: it joins nothing and comes out one-sided.
-		w := " WHERE h0 IS NULL OR h0 NOT IN (SELECT h FROM rep_h0)"
-		slots["norep_o"], slots["norep_r"] = w, w
+		slots["norep"] = " WHERE h0 IS NULL OR h0 NOT IN (SELECT h FROM rep_h0)"
 	}
 	return c.exec("not_plain", slots)
+}
+
+// plainLinks takes out of what is not plain under the first identity key the pairs
+// that are so under the second one: providers that return one key or the other are
+// common, and their pairs are as good. Keys after the second would need to ask for
+// every carrier of the keys between, so their pairs stay residual.
+func (c *cascade) plainLinks(id []int) error {
+	if len(id) < 2 {
+		return nil
+	}
+	agrees := []string{fmt.Sprintf("o.o_g%d = r.r_g%d", id[1], id[1]), "o.o_p1 = r.r_p1", "o.o_p2 = r.r_p2"}
+	for _, i := range id[2:] {
+		agrees = append(agrees, fmt.Sprintf("coalesce(o.o_h%[1]d = r.r_h%[1]d AND o.o_g%[1]d = r.r_g%[1]d, true)", i))
+	}
+	err := c.exec("plain_links", duck.Slots{"pass": fmt.Sprint(id[1]), "h": fmt.Sprintf("h%d", id[1]), "agrees": strings.Join(agrees, " AND ")})
+	if err != nil {
+		return err
+	}
+	if n, err := c.count("plain_links"); err != nil || n == 0 {
+		return err
+	}
+	return c.exec("not_plain_rest", nil)
 }
 
 // specialOperation is true for operations whose verdict needs more than equal
@@ -187,95 +225,130 @@ func orFalse(or []string) string {
 	return "(" + strings.Join(or, " OR ") + ")"
 }
 
-// closure adds the plain pairs that share a key with a residual row, and fetches
-// all residual rows.
+// closure makes residual whatever shares an identity key with a residual row, with
+// its mate.
 func (c *cascade) closure(id []int) error {
-	rids := map[rules.Side][]string{
-		rules.Operations: {"SELECT o_rid FROM not_plain WHERE o_rid IS NOT NULL"},
-		rules.Results:    {"SELECT r_rid FROM not_plain WHERE r_rid IS NOT NULL"},
-	}
 	parts := map[int][]string{} // by identity pass: SELECTs of its fingerprints on residual rows
 	for _, i := range id[1:] {
 		parts[i] = append(parts[i],
-			fmt.Sprintf("SELECT o_h%d AS h FROM not_plain", i), fmt.Sprintf("SELECT r_h%d FROM not_plain", i))
+			fmt.Sprintf("SELECT o_h%d AS h FROM not_plain", i), fmt.Sprintf("SELECT r_h%d AS h FROM not_plain", i))
 	}
-	// Rows that carry a repeated key.
 	for _, n := range both {
-		var or []string
-		for _, i := range id {
-			col := fmt.Sprintf("h%d", i)
-			if cnt, err := c.count("rep_" + col); err != nil {
-				return err
-			} else if cnt > 0 {
-				or = append(or, fmt.Sprintf("%s IN (SELECT h FROM rep_%s)", col, col))
-			}
-		}
-		if c.relation(n.side).Layout.RecordID() != "" {
-			if cnt, err := c.count("rep_hx"); err != nil {
-				return err
-			} else if cnt > 0 {
-				or = append(or, "hx IN (SELECT h FROM rep_hx)")
-			}
-		}
-		if len(or) == 0 {
-			continue
-		}
-		var keys strings.Builder
-		for _, i := range id {
-			fmt.Fprintf(&keys, ", h%d", i)
-		}
-		table := "repeated_" + n.free[5:]
-		if err := c.exec("repeated_rows", duck.Slots{"table": table, "keys": keys.String(), "side": n.view, "repeated": strings.Join(or, " OR ")}); err != nil {
+		if err := c.exec("residual_rids", duck.Slots{"rids": n.rids, "rid": n.link}); err != nil {
 			return err
 		}
-		rids[n.side] = append(rids[n.side], "SELECT rid FROM "+table)
+		repeated, err := c.repeatedRows(n, id)
+		if err != nil {
+			return err
+		}
+		if repeated == "" {
+			continue
+		}
 		for _, i := range id {
-			parts[i] = append(parts[i], fmt.Sprintf("SELECT h%d FROM %s", i, table))
+			parts[i] = append(parts[i], fmt.Sprintf("SELECT h%d AS h FROM %s", i, repeated))
 		}
 	}
-	// Rows of either side that share a key with them, and the mates of those.
+	if err := c.touched(id, parts); err != nil {
+		return err
+	}
+	return c.brokenLinks()
+}
+
+// repeatedRows adds the rows of a side that carry a repeated key, and returns the
+// table of their fingerprints, "" where no key repeats.
+func (c *cascade) repeatedRows(n names, id []int) (table string, err error) {
+	var or []string
+	keys := ""
+	columns := []string{}
+	for _, i := range id {
+		keys += fmt.Sprintf(", h%d", i)
+		columns = append(columns, fmt.Sprintf("h%d", i))
+	}
+	if c.relation(n.side).Layout.RecordID() != "" {
+		columns = append(columns, "hx")
+	}
+	for _, col := range columns {
+		if cnt, err := c.count("rep_" + col); err != nil {
+			return "", err
+		} else if cnt > 0 {
+			or = append(or, fmt.Sprintf("%s IN (SELECT h FROM rep_%s)", col, col))
+		}
+	}
+	if len(or) == 0 {
+		return "", nil
+	}
+	table = "repeated_" + n.view
+	if err := c.exec("repeated_rows", duck.Slots{"table": table, "keys": keys, "side": n.view, "repeated": strings.Join(or, " OR ")}); err != nil {
+		return "", err
+	}
+	return table, c.addResidual(n, "SELECT rid FROM "+table)
+}
+
+// touched adds the rows of either side that share a key with a residual one, and
+// the mates of those.
+func (c *cascade) touched(id []int, parts map[int][]string) error {
 	var shares []string
 	for _, i := range id {
 		if len(parts[i]) == 0 {
 			continue
 		}
 		table := fmt.Sprintf("keys_%d", i)
-		first := parts[i][0]
-		if !strings.Contains(first, " AS h") {
-			first = strings.Replace(first, fmt.Sprintf("SELECT h%d", i), fmt.Sprintf("SELECT h%d AS h", i), 1)
-		}
-		union := strings.Join(append([]string{first}, parts[i][1:]...), " UNION ALL ")
-		if err := c.exec("residual_keys", duck.Slots{"table": table, "parts": union}); err != nil {
+		if err := c.exec("residual_keys", duck.Slots{"table": table, "parts": strings.Join(parts[i], " UNION ALL ")}); err != nil {
 			return err
 		}
 		shares = append(shares, fmt.Sprintf("h%d IN (SELECT h FROM %s)", i, table))
 	}
-	if len(shares) > 0 {
-		for _, n := range both {
-			t := "touched_" + n.free[5:]
-			if err := c.exec("touched", duck.Slots{"table": t, "first": "h0", "side": n.view, "shares": strings.Join(shares, " OR ")}); err != nil {
-				return err
-			}
-			rids[n.side] = append(rids[n.side], "SELECT rid FROM "+t)
-		}
-		for _, n := range both {
-			t := "mates_" + n.free[5:]
-			if err := c.exec("touched_mates", duck.Slots{"table": t, "first": "h0", "side": n.view}); err != nil {
-				return err
-			}
-			rids[n.side] = append(rids[n.side], "SELECT rid FROM "+t)
-		}
+	if len(shares) == 0 {
+		return nil
 	}
+	var found int64
 	for _, n := range both {
-		wanted := "rids_" + n.free[5:]
-		if err := c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE "+wanted+" AS SELECT rid FROM ("+strings.Join(rids[n.side], " UNION ")+") x (rid)"); err != nil {
+		t := "touched_" + n.free[5:]
+		if err := c.exec("touched", duck.Slots{"table": t, "side": n.view, "shares": strings.Join(shares, " OR "), "rids": n.rids}); err != nil {
 			return err
 		}
-		if err := c.exec("residual", duck.Slots{"table": n.residual, "side": n.view, "wanted": "rid IN (SELECT rid FROM " + wanted + ")"}); err != nil {
+		rows, err := c.count(t)
+		if err != nil {
+			return err
+		}
+		found += rows
+	}
+	if found == 0 {
+		return nil
+	}
+	for _, n := range both {
+		if err := c.addResidual(n, "SELECT rid FROM touched_"+n.free[5:]); err != nil {
+			return err
+		}
+		if err := c.exec("touched_mates", duck.Slots{"rids": n.rids, "side": n.view}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// brokenLinks takes pairs under the second key apart of which one row has become
+// residual: then the other one is, too.
+func (c *cascade) brokenLinks() error {
+	if n, err := c.count("plain_links"); err != nil || n == 0 {
+		return err
+	}
+	if err := c.exec("broken_links", nil); err != nil {
+		return err
+	}
+	if n, err := c.count("broken_links"); err != nil || n == 0 {
+		return err
+	}
+	for _, n := range both {
+		if err := c.addResidual(n, "SELECT "+n.link+" FROM broken_links"); err != nil {
+			return err
+		}
+	}
+	return c.db.Exec(c.ctx, "DELETE FROM plain_links WHERE o_rid IN (SELECT o_rid FROM broken_links)")
+}
+
+func (c *cascade) addResidual(n names, rids string) error {
+	return c.db.Exec(c.ctx, "INSERT INTO "+n.rids+" "+rids)
 }
 
 func (c *cascade) count(table string) (int64, error) {

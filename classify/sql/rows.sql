@@ -1,5 +1,6 @@
 -- Every staged row of one side with its verdict: plain pairs are correct by
--- construction, all others have a row in the verdict table.
+-- construction, all others have a row in the verdict table. Those that are plain under
+-- the second identity key carry it and their link in plain_links.
 CREATE OR REPLACE VIEW /*$view*/ AS
 SELECT s.rid, s.file_no, s.rec,
   coalesce(v.class, CAST('correct' AS verdict_class)) AS class,
@@ -9,4 +10,7 @@ SELECT s.rid, s.file_no, s.rec,
   CASE WHEN v.rid IS NULL THEN 'proven' WHEN v.once THEN 'proven' WHEN v.once IS NOT NULL THEN 'not_proven' END AS once,
   coalesce(v.in_period, true) AS in_period
 FROM /*$side*/ s
-LEFT JOIN (SELECT *, CAST(/*$pass_name*/ AS pass_name) AS pass_name FROM /*$verdicts*/) v ON v.rid = s.rid
+LEFT JOIN (
+  SELECT rid, class, reason, CAST(/*$pass_name*/ AS pass_name) AS pass_name, link, once, in_period FROM /*$verdicts*/
+  UNION ALL
+  SELECT /*$link_rid*/, CAST('correct' AS verdict_class), CAST('equal' AS verdict_reason), CAST(/*$pass_name*/ AS pass_name), link, true, true FROM plain_links) v ON v.rid = s.rid

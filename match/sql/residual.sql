@@ -1,3 +1,3 @@
--- The wanted rows of one side with all their columns.
+-- The wanted rows of one side with all columns that the rules read.
 CREATE OR REPLACE TABLE /*$table*/ AS
-SELECT * FROM /*$side*/ WHERE /*$wanted*/
+SELECT * EXCLUDE (/*$unread*/) FROM /*$side*//*$wanted*/
