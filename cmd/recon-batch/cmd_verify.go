@@ -21,13 +21,20 @@ type verifyDocument struct {
 func (s *session) verifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "verify",
-		Usage:     "check a published run offline: digests of files, run id, counts, ties, chain",
+		Usage:     "check a published run offline: digests, run id, rows, links, queues, numbers, chain",
 		ArgsUsage: "RUN",
-		Description: `RUN is the folder of a run, or the link to it. Reads nothing else. Ends with 7 if
-a file was changed, removed or added, if numbers do not add up, or if a run of
-the job was removed. It does not judge the rows again: the verdicts and the content
-digest follow from the input files, and run --dry-run --output json computes them
-again.
+		Description: `RUN is the folder of a run, or the link to it. Reads nothing else but the folders
+of the job's other runs. Ends with 7 if
+
+   - a file was changed, removed or added, or a run of the job was removed;
+   - a record has no verdict, or several, or one that its side cannot have;
+   - a row is linked twice, or its link contradicts its verdict;
+   - an item stands on another verdict than the guard allows for its queue, names
+     another operation than its row, acts twice on a row, or differs in its files;
+   - counts, sums, gates, limits or the exit status are not those of the rows.
+
+It does not judge the rows again: whether a verdict is the right one, and the content
+digest, follow from the input files. run --dry-run --output json computes them again.
 
 EXAMPLE
    recon-batch verify out/card-charges/2026-11-29/current`,
@@ -75,10 +82,10 @@ func (s *session) verify(c *cli.Context) error {
 		}
 		s.printf("%-6s %-10s %s\n", state, k.Name, k.Did)
 		for _, w := range k.Wrong {
-			s.printf("         %s\n", w)
+			s.printf("         %s\n", printable(w))
 		}
 	}
-	s.printf("%-6s %-10s %s\n", "-", "not judged", pipeline.NotRecomputed)
+	s.printf("not checked: %s\n", pipeline.NotRecomputed)
 	if failure == nil {
 		s.printf("run %s is intact (manifest %s)\n", v.Manifest.RunID, v.ManifestSHA256)
 	}

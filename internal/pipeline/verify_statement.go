@@ -1,44 +1,11 @@
 package pipeline
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
-	"io"
 	"math/big"
-	"os"
 
-	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/report"
 )
-
-// statement adds up the statement of every currency again, exactly: what was read
-// less what lies outside the period gives the operations; their sum with the
-// differences of every class gives the results.
-func (v *Verification) statement(dir string) error {
-	s, err := v.summary(dir)
-	if s == nil || err != nil {
-		return err
-	}
-	var wrong []string
-	for _, st := range s.Statement {
-		for _, w := range checkStatement(st) {
-			wrong = append(wrong, currencyText(st.Currency)+": "+w)
-		}
-	}
-	if s.RunID != v.Manifest.RunID || s.ContentDigest != v.Manifest.ContentDigest {
-		wrong = append(wrong, "report.json is that of another run")
-	}
-	v.add("statement", fmt.Sprintf("%d currencies, to the last digit", len(s.Statement)), wrong)
-	return nil
-}
-
-func currencyText(c string) string {
-	if c == "" {
-		return "no currency"
-	}
-	return c
-}
 
 // checkStatement tells which of the ties that report.Statement promises break.
 func checkStatement(st report.Statement) []string {
@@ -81,26 +48,4 @@ func checkStatement(st report.Statement) []string {
 		wrong = append(wrong, fmt.Sprintf("the lines have %d and %d rows, the report says %d and %d", operationRows, resultRows, st.OperationRows, st.ResultRows))
 	}
 	return wrong
-}
-
-// countLines counts the line ends of a file.
-func countLines(path string) (n int64, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, fail.Wrap(fail.Integrity, err, "a queue cannot be read")
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	r := bufio.NewReaderSize(f, 1<<16)
-	for {
-		_, err := r.ReadSlice('\n')
-		switch {
-		case err == nil:
-			n++
-		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF):
-			return n, nil
-		default:
-			return 0, fail.Wrap(fail.Integrity, err, "a queue cannot be read")
-		}
-	}
 }
