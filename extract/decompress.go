@@ -48,6 +48,8 @@ func compressionOf(declared rules.Compression, name string) rules.Compression {
 		return rules.CompressionGzip
 	case strings.HasSuffix(lower, ".zst"):
 		return rules.CompressionZstd
+	case strings.HasSuffix(lower, ".zip"):
+		return rules.CompressionZip
 	default:
 		return rules.CompressionNone
 	}
@@ -75,7 +77,7 @@ func openContent(f io.Reader, declared rules.Compression, name string, lim Limit
 		c.r, c.close = z, z.Close
 	default:
 		return nil, fail.New(fail.Usage, "%s: the compression %q is not known", name, comp).
-			WithHint("write compression: none, gzip or zstd")
+			WithHint("write compression: none, gzip, zstd or zip")
 	}
 	c.sum = sha256.New()
 	return c, nil

@@ -61,6 +61,9 @@ func openReader(src *rules.Source, fields []rules.Field, f io.Reader, name strin
 
 func openReaderLimits(src *rules.Source, fields []rules.Field, f io.Reader, name string, lim Limits) (fileReader, error) {
 	need := neededColumns(src, fields)
+	if compressionOf(src.Compression, name) == rules.CompressionZip {
+		return openZip(src, fields, f, name, lim)
+	}
 	if src.Format == rules.FormatParquet {
 		p, err := openParquet(src, need, f, name, lim)
 		if err != nil {
@@ -72,32 +75,64 @@ func openReaderLimits(src *rules.Source, fields []rules.Field, f io.Reader, name
 	if err != nil {
 		return nil, err
 	}
-	var r Reader
-	switch src.Format {
-	case rules.FormatCSV:
-		var text io.Reader
-		if text, err = decodeText(content, src.CSV.Encoding, name); err == nil {
-			r, err = newCSVReader(&src.CSV, need, text, name, lim)
-		}
-	case rules.FormatNDJSON, rules.FormatJSON:
-		// RFC 8259 §8.1: JSON between systems is UTF-8
-		var text io.Reader
-		if text, err = decodeText(content, "utf-8", name); err == nil {
-			if src.Format == rules.FormatJSON {
-				r, err = newJSONReader(src.JSON.Path, need, text, name, lim)
-			} else {
-				r = newNDJSONReader(need, text, name, lim)
-			}
-		}
-	default:
-		err = fail.New(fail.Usage, "source %s: the format %q is not known", src.Name, src.Format).
-			WithHint("write format: csv, tsv, ndjson, json or parquet")
-	}
+	r, err := openStream(src, need, content, name, lim)
 	if err != nil {
 		content.Close()
 		return nil, err
 	}
 	return &streamReader{Reader: r, content: content}, nil
+}
+
+// openStream reads a format that is read from its first byte to its last.
+func openStream(src *rules.Source, need []neededColumn, content io.Reader, name string, lim Limits) (Reader, error) {
+	text := func(encoding string) (io.Reader, error) { return decodeText(content, encoding, name) }
+	switch src.Format {
+	case rules.FormatCSV:
+		t, err := text(src.CSV.Encoding)
+		if err != nil {
+			return nil, err
+		}
+		return orNil(newCSVReader(&src.CSV, need, t, name, lim))
+	case rules.FormatTyped:
+		t, err := text(src.CSV.Encoding)
+		if err != nil {
+			return nil, err
+		}
+		return orNil(newTypedReader(src, need, t, name, lim))
+	case rules.FormatNDJSON, rules.FormatJSON:
+		// RFC 8259 §8.1: JSON between systems is UTF-8
+		t, err := text("utf-8")
+		if err != nil {
+			return nil, err
+		}
+		if src.Format == rules.FormatJSON {
+			return orNil(newJSONReader(src.JSON.Path, need, t, name, lim))
+		}
+		return newNDJSONReader(need, t, name, lim), nil
+	default:
+		return nil, fail.New(fail.Usage, "source %s: the format %q is not known", src.Name, src.Format).
+			WithHint("write format: csv, tsv, ndjson, json, parquet, typed, fixed, xlsx or xml")
+	}
+}
+
+// orNil gives a reader as the interface; nil where there is an error.
+func orNil[R Reader](r R, err error) (Reader, error) {
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// emptyIsNull tells whether the source holds an empty text for null.
+func emptyIsNull(src *rules.Source) bool {
+	switch src.Format {
+	case rules.FormatCSV, rules.FormatTyped:
+		return src.CSV.EmptyText != "quoted_is_text"
+	case rules.FormatFixed, rules.FormatXLSX, rules.FormatXML:
+		return true
+	default:
+		return false
+	}
 }
 
 // streamReader ties a Reader to the stream that it reads.

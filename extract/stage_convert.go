@@ -68,7 +68,7 @@ func arrowType(t ColumnType) arrow.DataType {
 type converter struct {
 	plan     *stagePlan
 	fields   []*fieldReader // by field index
-	order    []*fieldReader // in the order of reading: a currency before its minor units
+	order    []*fieldReader // in the order of reading: a currency before its amounts
 	vals     []value
 	keys     []*key
 	recordID *key
@@ -138,12 +138,12 @@ func newConverter(p *stagePlan, header []string) *converter {
 		c.fields[i] = newFieldReader(p.src, f, spec.Fields[i], i, header, spec.FieldIndex)
 	}
 	for _, f := range c.fields {
-		if f.minorOf < 0 {
+		if f.unit.of < 0 {
 			c.order = append(c.order, f)
 		}
 	}
 	for _, f := range c.fields {
-		if f.minorOf >= 0 {
+		if f.unit.of >= 0 {
 			c.order = append(c.order, f)
 		}
 	}
@@ -200,7 +200,7 @@ func (c *converter) compileCompared() {
 	for i, rule := range l.job.Compare {
 		_, own := l.compareColumn(i)
 		m := &compared{rule: rule, side: l.Side, own: own, status: l.HasStatus(),
-			emptyIsNull: c.plan.src.Format == rules.FormatCSV && c.plan.src.CSV.EmptyText != "quoted_is_text"}
+			emptyIsNull: emptyIsNull(c.plan.src)}
 		if j := l.spec.FieldIndex(l.compareField(rule)); j >= 0 {
 			m.field = c.fields[j]
 			m.steps = newNormaliser(m.field.field.Normalise, rule.Normalise)

@@ -16,7 +16,7 @@ import (
 // stageSemantics names the meaning and the form of staged columns. It changes with
 // every change of what a text is read as, or of how it is written, so that no file
 // staged under another meaning is used, and one input has one staged file.
-const stageSemantics = "stage-2"
+const stageSemantics = "stage-3"
 
 // sidecar stands beside a staged file and holds what was counted while it was
 // parsed, so that an unchanged file is judged again without being parsed again.
@@ -85,11 +85,17 @@ func planDigest(p *stagePlan, name string) string {
 		Compression rules.Compression
 		CSV         rules.CSV
 		JSON        rules.JSON
+		Zip         *rules.Zip
+		Typed       *rules.Typed
+		Fixed       *rules.Fixed
+		XLSX        *rules.XLSX
+		XML         *rules.XML
 		Pages       *rules.Pages
 		Controls    *rules.Controls
 	}{
 		stageSemantics, l.Side, l.Stored(), named(p.sourceFields()), named(l.spec.Fields), l.spec.TransportColumns,
 		l.job.Match, l.job.Compare, p.src.Format, compressionOf(p.src.Compression, name), p.src.CSV, p.src.JSON,
+		p.src.Zip, p.src.Typed, p.src.Fixed, p.src.XLSX, p.src.XML,
 		p.src.Pages, p.src.Controls,
 	})
 	if err != nil {

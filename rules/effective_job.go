@@ -95,6 +95,9 @@ func (t *tree) side(s *SideSpec) {
 
 func (t *tree) source(side *SideSpec, s *Source) {
 	t.text("name", s.Name)
+	if s.Preset != nil {
+		t.presetUse(s.Preset)
+	}
 	if s.Literal {
 		t.sub("path", func(t *tree) { t.text("exact", string(s.Path)) })
 	} else {
@@ -114,17 +117,19 @@ func (t *tree) source(side *SideSpec, s *Source) {
 	} else {
 		t.text("compression", string(s.Compression))
 	}
-	if s.Format == FormatCSV {
-		t.sub("csv", func(t *tree) { t.csv(&s.CSV) })
+	if s.Format == FormatCSV || s.Format == FormatTyped {
+		t.sub("csv", func(t *tree) { t.csv(&s.CSV, s.Format == FormatTyped) })
 	}
 	if s.JSON.Path != "" {
 		t.sub("json", func(t *tree) { t.text("path", s.JSON.Path) })
 	}
+	t.containers(s)
 	t.coverage(&s.Coverage)
 	t.integer("minimum_records", s.MinimumRecords)
 	if c := s.Controls; c != nil {
 		t.sub("controls", func(t *tree) { t.controls(c) })
 	}
+	t.proofs(s)
 	if p := s.Pages; p != nil {
 		t.sub("pages", func(t *tree) {
 			t.text("column", p.Column)
@@ -149,7 +154,8 @@ func (t *tree) source(side *SideSpec, s *Source) {
 	})
 }
 
-func (t *tree) csv(c *CSV) {
+// csv writes a dialect; one of a record-typed file says nothing of its lines.
+func (t *tree) csv(c *CSV, typed bool) {
 	t.text("delimiter", string(c.Delimiter))
 	if c.Quote == 0 {
 		t.text("quote", "none")
@@ -158,6 +164,7 @@ func (t *tree) csv(c *CSV) {
 	}
 	t.text("encoding", c.Encoding)
 	switch {
+	case typed:
 	case c.Header.FirstField != "":
 		t.sub("header", func(t *tree) { t.text("first_field", c.Header.FirstField) })
 	case c.Header.None:
@@ -173,14 +180,7 @@ func (t *tree) csv(c *CSV) {
 	} else {
 		t.text("group", string(rune(c.Group)))
 	}
-	if r := c.Rows; r != nil {
-		t.sub("rows", func(t *tree) {
-			t.integer("field", int64(r.Field))
-			t.text("header", r.Header)
-			t.text("record", r.Record)
-			t.text("trailer", r.Trailer)
-		})
-	}
+	t.rows(c.Rows)
 	t.sub("ends_before", func(t *tree) { t.text("first_field", c.EndsBefore) })
 	t.sub("skip_lines", func(t *tree) { t.text("starts_with", c.SkipLines) })
 	t.text("empty_text", c.EmptyText)
@@ -222,11 +222,7 @@ func (t *tree) controls(c *Controls) {
 }
 
 func (t *tree) field(f Field) {
-	if f.Position > 0 {
-		t.integer("column", int64(f.Position))
-	} else {
-		t.text("column", f.Column)
-	}
+	t.whence(f)
 	t.text("type", string(f.Type))
 	t.normalise(f.Normalise)
 	if f.Scale >= 0 {
@@ -246,7 +242,7 @@ func (t *tree) field(f Field) {
 			t.texts("negative", s.Negative)
 		})
 	}
-	t.text("minor_units_of", f.MinorUnitsOf)
+	t.units(f)
 	if f.Type == Date || f.Type == Timestamp {
 		layouts := []string{"iso"}
 		if len(f.Layouts) > 0 {
@@ -262,8 +258,17 @@ func (t *tree) field(f Field) {
 	if f.Zone != nil {
 		t.text("zone", f.Zone.String())
 	}
+	if z := f.ZoneFrom; z != nil {
+		t.sub("zone_from", func(t *tree) {
+			t.text("column", z.Column)
+			textMap(t, "zones", z.Zones)
+		})
+	}
 	textMap(t, "map", f.Map)
 	t.texts("placeholders", f.Placeholders)
+	if f.NumericCells != NumericUnusable {
+		t.sub("numeric_cells", func(t *tree) { t.text("from_15_digits", string(f.NumericCells)) })
+	}
 }
 
 func (t *tree) normalise(steps []Normalise) {

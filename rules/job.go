@@ -54,7 +54,7 @@ type Job struct {
 	Source   []byte    // the text that was read
 	Warnings []Warning // what the job may do but probably does not mean
 
-	given map[string]int // path of a value that the file states → its line
+	given map[string]place // path of a value that the file or a preset states → where
 }
 
 // Mode of a run.
@@ -111,19 +111,29 @@ func (s *SideSpec) FieldIndex(name string) int {
 // Source is one place that evidence comes from.
 type Source struct {
 	Name           string
-	Path           Template // may be a glob only where it holds a pattern character and Literal is false
-	Literal        bool     // `path: {exact: …}`: no pattern is expanded
+	Preset         *PresetUse // nil: the job says everything itself
+	Path           Template   // may be a glob only where it holds a pattern character and Literal is false
+	Literal        bool       // `path: {exact: …}`: no pattern is expanded
 	Dates          *DateRange
 	Need           Need
 	OnReject       OnReject
-	Format         Format // csv, tsv, ndjson, json, parquet; never guessed: declared or from the file name's ending
+	Format         Format // csv, tsv, ndjson, json, parquet, typed, fixed, xlsx, xml; never guessed: declared or from the file name's ending
 	Compression    Compression
 	CSV            CSV
 	JSON           JSON
+	Zip            *Zip   // where Compression is zip
+	Typed          *Typed // typed and fixed
+	Fixed          *Fixed
+	XLSX           *XLSX
+	XML            *XML
 	Coverage       Coverage
 	Fields         []Field // fields of SideSpec as this source gives them (same names and order; overridden columns)
 	MinimumRecords int64
 	Controls       *Controls
+	Known          *Known   // nil: nothing is said of what it holds
+	Effects        *Effects // nil: each record stands for itself
+	Ties           []Tie
+	ZeroSums       []ZeroSum
 	Pages          *Pages
 	StatedDistinct map[string]int64 // stated_total: {distinct_keys: n}
 }
@@ -164,7 +174,7 @@ const (
 // Compression of a source.
 type Compression string
 
-// Compressions; auto follows the file name's ending (.gz, .zst), never the content.
+// Compressions; auto follows the file name's ending (.gz, .zst, .zip), never the content.
 const (
 	CompressionAuto Compression = ""
 	CompressionNone Compression = "none"
@@ -210,7 +220,8 @@ type JSON struct {
 
 // Controls are totals that the file states about itself. Exactly one of the
 // positions is set for each: a field of the trailer, or a field of the
-// ends_before line.
+// ends_before line. The trailer of a record-typed file or one of fixed width is
+// its last footer of the whole file; that of XML is what xml.trailer names.
 type Controls struct {
 	CountField int // field (from 1) of the trailer or total line; 0 none
 	Sums       []ControlSum
@@ -275,20 +286,33 @@ type Field struct {
 	Position  int    // `column: 3`: by position from 1; 0 by name
 	Type      FieldType
 	Normalise []Normalise // keys and comparisons of this field
+	// other places of the value, in place of Column
+	Constant    string       // the value of every record of the source
+	FirstOf     []string     // the first of these columns that holds something
+	DebitCredit *DebitCredit // two columns, one of which is filled
+	SumOfParts  bool         // no column: Effects of the source fills it
+	// what is done with the column
+	JSONPath []JSONStep // the way to a member inside the column's JSON text; nil: the text itself
+	Optional bool       // a file without the column gives null
 	// decimals
-	Scale        int  // -1: any number of decimals; more decimals than declared are unreadable
-	DecimalMark  byte // 0: the source's
-	GroupMark    byte
-	Notation     []string // further spellings of the sign: parentheses, trailing_minus
-	SignFrom     *SignFrom
-	MinorUnitsOf string // product field that holds the currency; the number is in its minor units (ISO 4217)
+	Scale         int  // -1: any number of decimals; more decimals than declared are unreadable
+	DecimalMark   byte // 0: the source's
+	GroupMark     byte
+	Notation      []string // further spellings of the sign: parentheses, trailing_minus
+	SignFrom      *SignFrom
+	MinorUnitsOf  string         // product field that holds the currency; the number is in its minor units (ISO 4217)
+	MajorUnitsOf  string         // product field that holds the currency, which decides how many decimals the number may have
+	Exponents     map[string]int // currency → decimals of its minor unit, where the provider deviates from ISO 4217
+	ExtraDecimals int            // decimals beyond the minor unit that the source may state
 	// dates and timestamps
-	Layouts []string       // Go layouts; empty: ISO 8601 / RFC 3339 forms
-	Zone    *time.Location // for texts without an offset; nil: such a text is unreadable
+	Layouts  []string       // Go layouts; empty: ISO 8601 / RFC 3339 forms
+	Zone     *time.Location // for texts without an offset; nil: such a text is unreadable
+	ZoneFrom *ZoneFrom      // the zone of each record stands in another column
 	// status
 	Map map[string]Status // nil: not a mapped status
 	// placeholders that mean empty for this field when it is used as a key (V2)
 	Placeholders []string
+	NumericCells NumericCells // workbooks: what long whole numbers are worth as keys
 }
 
 // SignFrom: the sign comes from another column's mark.
@@ -296,6 +320,23 @@ type SignFrom struct {
 	Column   string
 	Positive []string
 	Negative []string
+}
+
+// DebitCredit names the two columns of an amount: a number in Credit counts as it
+// is, one in Debit is taken away. Both filled, other than by zero, is unreadable.
+type DebitCredit struct{ Debit, Credit string }
+
+// JSONStep goes one level down in a JSON value: to a member of an object, or to an
+// element of an array, counted from 1, or from its end by -1, -2, …
+type JSONStep struct {
+	Member string
+	Index  int // 0: by member
+}
+
+// ZoneFrom: the zone of a local time comes from another column.
+type ZoneFrom struct {
+	Column string
+	Zones  map[string]string // text of the column → IANA zone
 }
 
 // Normalise is one declared step, applied in order to both sides for matching

@@ -12,7 +12,9 @@ import (
 var fieldName = regexp.MustCompile(namePattern)
 
 // Absent tells that a source does not have the field: its value is null there.
-func (f Field) Absent() bool { return f.Column == "" && f.Position == 0 }
+func (f Field) Absent() bool {
+	return f.Column == "" && f.Position == 0 && f.Constant == "" && len(f.FirstOf) == 0 && f.DebitCredit == nil && !f.SumOfParts
+}
 
 // fields reads the fields of a side in their declared order.
 func (d *decoder) fields(n *yaml.Node, path string, side Side) []Field {
@@ -52,8 +54,12 @@ func (d *decoder) field(name string, k, n *yaml.Node, path string, side Side) (F
 	}
 	o.boolean("absent", false)
 	f.Type = choice(o, "type", Text, fieldTypes...)
+	d.whence(o, &f)
 	f.Normalise = d.normalise(o)
 	f.Placeholders = o.texts("placeholders")
+	if c := o.sub("numeric_cells", numericCellsShape); c != nil && choice(c, "from_15_digits", "unusable", "unusable", "usable") == "usable" {
+		f.NumericCells = NumericUsable
+	}
 	d.number(o, &f)
 	d.times(o, &f)
 	d.statusMap(o, &f, side)
@@ -95,13 +101,13 @@ func (o *object) only(f *Field, types []FieldType, keys ...string) bool {
 }
 
 func (d *decoder) number(o *object, f *Field) {
-	o.only(f, []FieldType{Decimal}, "scale", "minor_units_of")
+	o.only(f, []FieldType{Decimal}, "scale", "minor_units_of", "major_units_of", "exponents", "extra_decimals", "debit_credit")
 	if !o.only(f, []FieldType{Decimal, Integer}, "decimal", "group", "notation", "sign_from") {
 		return
 	}
 	if f.Type == Decimal {
 		f.Scale = int(o.integer("scale", -1, 0, 28))
-		f.MinorUnitsOf = o.text("minor_units_of", "")
+		d.units(o, f)
 	}
 	f.DecimalMark, f.GroupMark = d.marks(o, 0, 0, false)
 	for _, s := range enums(o, "notation", "parentheses", "trailing_minus") {
@@ -119,12 +125,15 @@ func (d *decoder) number(o *object, f *Field) {
 }
 
 func (d *decoder) times(o *object, f *Field) {
-	o.only(f, []FieldType{Timestamp}, "zone")
+	o.only(f, []FieldType{Timestamp}, "zone", "zone_from")
 	if !o.only(f, []FieldType{Date, Timestamp}, "layout") {
 		return
 	}
 	if o.has("zone") && f.Type == Timestamp {
 		f.Zone = d.zone(o, "zone", "")
+	}
+	if f.Type == Timestamp {
+		f.ZoneFrom = d.zoneFrom(o)
 	}
 	for _, text := range o.texts("layout") {
 		l, err := parseLayout(text, f.Type)
@@ -137,7 +146,7 @@ func (d *decoder) times(o *object, f *Field) {
 	if a, b := ambiguousLayouts(f.Layouts); a != "" {
 		o.fail("layout", "declare the one that the source uses", "%s: %q and %q read the same text as different days", o.at("layout"), a, b)
 	}
-	if f.Type == Timestamp && f.Zone == nil && len(f.Layouts) > 0 && !slices.ContainsFunc(f.Layouts, hasOffset) {
+	if f.Type == Timestamp && f.Zone == nil && f.ZoneFrom == nil && len(f.Layouts) > 0 && !slices.ContainsFunc(f.Layouts, hasOffset) {
 		o.fail("layout", "add `zone: Europe/Paris`, the zone that the source writes in", "the layout has no offset and the field no zone, so that no value could be read")
 	}
 	if slices.Equal(f.Layouts, []string{""}) {
@@ -211,9 +220,13 @@ func (d *decoder) zone(o *object, name, def string) *time.Location {
 	if text == "" {
 		return nil
 	}
+	return d.zoneNamed(text, o.at(name))
+}
+
+func (d *decoder) zoneNamed(text, path string) *time.Location {
 	z, err := time.LoadLocation(text)
 	if err != nil || strings.EqualFold(text, "local") {
-		o.fail(name, "an IANA name such as Europe/Paris or UTC", "%s: the time zone %q is not known", o.at(name), text)
+		d.fail(path, "an IANA name such as Europe/Paris or UTC", "%s: the time zone %q is not known", path, text)
 		return time.UTC
 	}
 	return z

@@ -27,6 +27,8 @@ func (d *decoder) side(job *object, s Side, operations []Field) SideSpec {
 	base := o.node("fields")
 	if base != nil {
 		spec.Fields = d.fields(base, o.at("fields"), s)
+	} else if n := job.values[string(s)]; !d.presetFields(n) && !misspelt(n, "fields", sh.names()) {
+		d.fail(o.path, "add `fields:`: "+sh.key("fields").doc, "%s has no %q", o.path, "fields")
 	}
 	spec.TransportColumns = o.texts("transport_columns")
 
@@ -66,6 +68,25 @@ func (d *decoder) side(job *object, s Side, operations []Field) SideSpec {
 	return spec
 }
 
+// presetFields tells whether a source of the side has the fields of a preset.
+func (d *decoder) presetFields(side *yaml.Node) bool {
+	list := lookup(side, "sources")
+	return list != nil && slices.ContainsFunc(list.Content, func(n *yaml.Node) bool {
+		return n.Kind == yaml.MappingNode && lookup(n, "preset") != nil && lookup(n, "fields") != nil
+	})
+}
+
+// misspelt tells whether a mapping has an unknown key that is likely meant to be
+// this one.
+func misspelt(n *yaml.Node, name string, known []string) bool {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if k := n.Content[i].Value; !slices.Contains(known, k) && nearest(k, known) == name {
+			return true
+		}
+	}
+	return false
+}
+
 // sourceNodes are the sources of a side: the list, or the keys of the side
 // itself where it has one source.
 func (d *decoder) sourceNodes(o *object) (nodes []*yaml.Node, paths []string) {
@@ -77,7 +98,7 @@ func (d *decoder) sourceNodes(o *object) (nodes []*yaml.Node, paths []string) {
 				first = k.name
 			}
 			p := d.place(o.at(k.name))
-			inline.Content = append(inline.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: k.name, Line: p.line, Column: p.column}, n)
+			inline.Content = append(inline.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: k.name, Line: p.line, Column: p.column, LineComment: p.file}, n)
 		}
 	}
 	nodes = append(nodes, o.list("sources")...)
@@ -135,7 +156,7 @@ func (d *decoder) sourceFields(spec *SideSpec, base *yaml.Node, overrides []*yam
 				fields[j] = Field{Name: f.Name, Type: f.Type, Scale: f.Scale, Normalise: f.Normalise, Map: f.Map}
 			case over == nil:
 			case own[f.Name].Name == "":
-				merged := overlay(longField(lookup(base, f.Name)), longField(over))
+				merged := overlayField(lookup(base, f.Name), over)
 				g, ok := d.field(f.Name, over, merged, path, spec.Side)
 				if ok {
 					fields[j] = g
@@ -184,7 +205,9 @@ func longField(n *yaml.Node) *yaml.Node {
 // fieldsOfSource checks the columns of a source's fields against its header and
 // format.
 func (d *decoder) fieldsOfSource(src *Source, path string) {
-	names := src.CSV.Columns
+	names := src.fixedColumns()
+	what := map[Format]string{FormatCSV: "csv.columns", FormatXLSX: "xlsx.columns", FormatTyped: "typed.kinds", FormatFixed: "fixed"}[src.Format]
+	byPlace := src.Format == FormatCSV || src.Format == FormatXLSX
 	for _, f := range src.Fields {
 		p := join(join(path, "fields"), f.Name)
 		if _, ok := d.places[p]; !ok { // said for the side
@@ -192,14 +215,14 @@ func (d *decoder) fieldsOfSource(src *Source, path string) {
 		}
 		switch {
 		case f.Absent():
-		case src.Format != FormatCSV && f.Position > 0:
+		case !byPlace && f.Position > 0:
 			d.fail(p, "name the column", "the field %s is bound by position, but the source %s is %s", f.Name, src.Name, src.Format)
 		case src.Format == FormatCSV && src.CSV.Header.None && len(names) == 0 && f.Position == 0:
 			d.fail(p, "add `csv: {columns: […]}`, or bind the field by position: `column: 3`", "the source %s has no header, so the column %q cannot be found by name", src.Name, f.Column)
 		case len(names) > 0 && f.Position > len(names):
-			d.fail(p, "", "the field %s is column %d, but csv.columns of the source %s names %d", f.Name, f.Position, src.Name, len(names))
+			d.fail(p, "", "the field %s is column %d, but %s of the source %s names %d", f.Name, f.Position, what, src.Name, len(names))
 		case len(names) > 0 && f.Position == 0 && !slices.Contains(names, f.Column):
-			d.fail(p, didYouMean(f.Column, names), "the field %s takes the column %q, which csv.columns of the source %s does not name", f.Name, f.Column, src.Name)
+			d.fail(p, didYouMean(f.Column, names), "the field %s takes the column %q, which %s of the source %s does not name", f.Name, f.Column, what, src.Name)
 		}
 	}
 }

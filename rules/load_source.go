@@ -18,6 +18,7 @@ func (d *decoder) source(o *object, side Side, operations []Field) Source {
 		Need:     choice(o, "need", Required, Required, Optional, LateOK),
 		OnReject: choice(o, "on_reject", RejectFail, RejectFail, RejectKeep),
 	}
+	s.Preset = d.presetUse(o)
 	if o.has("name") {
 		s.Name = d.matching(o, "name", sourceNamePattern, "letters, digits, hyphens and underscores, at most 63")
 	}
@@ -33,6 +34,7 @@ func (d *decoder) source(o *object, side Side, operations []Field) Source {
 		s.Controls = d.controls(c)
 	}
 	d.controlsFit(o, &s)
+	d.proofs(o, &s)
 	if c := o.sub("pages", pagesShape); c != nil {
 		s.Pages = &Pages{Column: c.text("column", ""), OnOverlap: choice(c, "on_overlap", "withdraw", "withdraw")}
 	}
@@ -130,35 +132,39 @@ func (d *decoder) dayTemplate(o *object, name string, t Template) bool {
 // formats by the ending of a file name.
 var formatEndings = map[string]Format{
 	".csv": FormatCSV, ".tsv": FormatCSV, ".ndjson": FormatNDJSON, ".jsonl": FormatNDJSON, ".json": FormatJSON, ".parquet": FormatParquet,
+	".xlsx": FormatXLSX, ".xml": FormatXML,
 }
 
 func (d *decoder) format(o *object, s *Source) {
 	base := strings.ToLower(path.Base(string(s.Path)))
-	for _, z := range []string{".gz", ".zst"} {
+	archive := strings.HasSuffix(base, ".zip")
+	for _, z := range []string{".gz", ".zst", ".zip"} {
 		base = strings.TrimSuffix(base, z)
 	}
 	ending := path.Ext(base)
+	s.Compression = choice(o, "compression", CompressionAuto, "auto", CompressionNone, CompressionGzip, CompressionZstd, CompressionZip)
+	if s.Compression == "auto" {
+		s.Compression = CompressionAuto
+	}
+	if archive && s.Compression == CompressionAuto {
+		s.Compression = CompressionZip
+	}
+	if s.Compression == CompressionZip && formatEndings[ending] == "" {
+		ending = memberEnding(o)
+	}
 	tabs := ending == ".tsv"
-	switch f := choice(o, "format", "", "csv", "tsv", "ndjson", "json", "parquet"); f {
+	switch f := choice(o, "format", "", formatNames...); f {
 	case "":
 		s.Format = formatEndings[ending]
 		if s.Format == "" && s.Path != "" && !o.has("format") {
-			if ending == ".xlsx" {
-				o.fail("path", "export the sheet as CSV until then", "workbooks (.xlsx) are not in this release")
-			} else {
-				o.fail("path", "add `format: csv` (or tsv, ndjson, json, parquet)", "the name of the file does not tell its format")
-			}
+			o.fail("path", "add `format: csv` (or tsv, ndjson, json, parquet, typed, fixed, xlsx, xml)", "the name of the file does not tell its format")
 		}
 	case "tsv":
 		s.Format, tabs = FormatCSV, true
 	default:
-		s.Format, tabs = Format(f), false
+		s.Format, tabs = f, false
 	}
-	s.Compression = choice(o, "compression", CompressionAuto, "auto", CompressionNone, CompressionGzip, CompressionZstd)
-	if s.Compression == "auto" {
-		s.Compression = CompressionAuto
-	}
-	if o.has("csv") && s.Format != FormatCSV && s.Format != "" {
+	if o.has("csv") && s.Format != FormatCSV && s.Format != FormatTyped && s.Format != "" {
 		o.fail("csv", "remove it, or declare `format: csv`", "the source is %s, `csv` says nothing about it", s.Format)
 	}
 	if o.has("json") && s.Format != FormatJSON && s.Format != "" {
@@ -167,9 +173,10 @@ func (d *decoder) format(o *object, s *Source) {
 	if c := o.sub("json", jsonShape); c != nil {
 		s.JSON.Path = c.text("path", "")
 	}
-	if s.Format == FormatCSV {
+	if s.Format == FormatCSV || s.Format == FormatTyped {
 		d.csv(o.sub("csv", csvShape), s, tabs)
 	}
+	d.containers(o, s)
 }
 
 func (d *decoder) csv(o *object, s *Source, tabs bool) {
@@ -399,12 +406,5 @@ func (d *decoder) controlsFit(o *object, s *Source) {
 	if _, ok := d.places[p]; !ok {
 		p = join(o.at("coverage"), "controls")
 	}
-	switch {
-	case s.Format != FormatCSV && s.Format != "":
-		d.fail(p, "use `stated_total` or `minimum_records`", "a %s file has no trailer", s.Format)
-	case s.Controls.In == "trailer" && (s.CSV.Rows == nil || s.CSV.Rows.Trailer == ""):
-		d.fail(p, "add `csv: {rows: {field: 1, trailer: T}}`", "the controls stand in a trailer, but no trailer is declared")
-	case s.Controls.In == "total_line" && s.CSV.EndsBefore == "":
-		d.fail(p, "add `csv: {ends_before: {first_field: Total}}`", "the controls stand in a total line, but no `ends_before` is declared")
-	}
+	d.controlLine(p, s)
 }

@@ -117,10 +117,10 @@ var refusals = map[string][]string{
 		"41:5: amount is compared, but not its currency: amounts compare only in one currency (V22) | add `- {field: currency}` to compare",
 	},
 	"format_pattern": {
-		"22:13: the name of the file does not tell its format | add `format: csv` (or tsv, ndjson, json, parquet)",
+		"22:13: the name of the file does not tell its format | add `format: csv` (or tsv, ndjson, json, parquet, typed, fixed, xlsx, xml)",
 	},
 	"format_unclear": {
-		"22:13: the name of the file does not tell its format | add `format: csv` (or tsv, ndjson, json, parquet)",
+		"22:13: the name of the file does not tell its format | add `format: csv` (or tsv, ndjson, json, parquet, typed, fixed, xlsx, xml)",
 	},
 	"gate_class": {
 		`56:35: gates[0].fail_when: "divergnt" is neither a class nor a queue | did you mean "divergent"?`,
@@ -151,9 +151,6 @@ var refusals = map[string][]string{
 	},
 	"later_scheme": {
 		`22:13: sources at s3: are not in this release | copy the files to a folder and name them by their path`,
-	},
-	"later_xlsx": {
-		`23:7: results.sources[0].xlsx is not in this release | export the sheet as CSV until then`,
 	},
 	"layout_without_time": {
 		`17:63: operations.fields.created_at.layout: "YYYY-MM-DD" has no hour (of 24, or with PM) and minute | a Go layout such as 2006-01-02 15:04:05, YYYY-MM-DD HH:mm:ss, or iso`,

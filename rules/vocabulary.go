@@ -29,7 +29,7 @@ var jobShape = &shape{
 	},
 	later: map[string]string{
 		"pilot":   "narrow the job by a scope rule until then",
-		"presets": "write the keys out",
+		"presets": "name the preset at its source: `preset: stripe-itemised`",
 		"use":     "write the keys out",
 	},
 }
@@ -49,23 +49,25 @@ var periodShape = &shape{
 // sourceKeys are the keys of a source but for name and fields: a side with one
 // source may carry them itself.
 var sourceKeys = []key{
+	{name: "preset", doc: "What is known of this kind of file: its keys stand under those of the job. `recon-batch presets list` lists them.", def: "none", value: anyValue(schema{"type": "string"}, shapeValue(presetShape))},
 	{name: "path", doc: "File to read, relative to the job file; with {date} and {file_date}. The characters * ? [ make it a pattern; {exact: …} takes them as they are, and {{ and }} stand for braces.", value: anyValue(schema{"type": "string"}, shapeValue(pathShape))},
 	{name: "dates", doc: "One path for each day, both included; {file_date} is the day. A day without its file is a gap.", value: shapeValue(datesShape)},
 	{name: "need", doc: "What happens when it is missing or bad (V35): required stops; optional goes on and proves nothing; late-ok may be missing, bad stops.", def: "required", value: enumValue(Required, Optional, LateOK)},
 	{name: "on_reject", doc: "What a record that cannot be cut into its fields does (V36): fail stops the run; keep lists it, and the file proves no absence.", def: "fail", value: enumValue(RejectFail, RejectKeep)},
-	{name: "format", doc: "Form of the file; never guessed from its content.", def: "by the ending of the path: .csv .tsv .ndjson .jsonl .json .parquet, before .gz or .zst", value: enumValue("csv", "tsv", "ndjson", "json", "parquet")},
-	{name: "compression", doc: "Compression of the file.", def: "by the ending of the name: .gz, .zst", value: enumValue("auto", CompressionNone, CompressionGzip, CompressionZstd)},
-	{name: "csv", doc: "Dialect of CSV and TSV.", value: shapeValue(csvShape)},
+	{name: "format", doc: "Form of the file; never guessed from its content.", def: "by the ending of the path, or of zip.member: .csv .tsv .ndjson .jsonl .json .parquet .xlsx .xml, before .gz, .zst or .zip", value: enumValue(formatNames...)},
+	{name: "compression", doc: "Compression of the file, or zip for an archive that holds it.", def: "by the ending of the name: .gz, .zst, .zip", value: enumValue("auto", CompressionNone, CompressionGzip, CompressionZstd, CompressionZip)},
+	{name: "csv", doc: "Dialect of CSV, TSV and record-typed files.", value: shapeValue(csvShape)},
 	{name: "json", doc: "Where the records of a JSON document are.", value: shapeValue(jsonShape)},
+	formatKeys[0], formatKeys[1], formatKeys[2], formatKeys[3], formatKeys[4],
 	{name: "coverage", doc: "What the source can prove (V26): `complete`, or a mapping.", def: "complete where no source of the side declares any", value: anyValue(schema{"const": "complete"}, shapeValue(coverageShape))},
 	{name: "minimum_records", doc: "Fewer data records refuse the file.", def: "0", value: intValue(0)},
 	{name: "controls", doc: "Totals that the file states about itself.", value: shapeValue(controlsShape)},
+	{name: "known", doc: "Columns and record kinds that the source is known to have; others are surfaced.", def: "any", value: shapeValue(knownShape)},
+	{name: "effects", doc: "Records of one file that are parts of one effect.", def: "each record stands for itself", value: shapeValue(effectsShape)},
+	{name: "ties", doc: "Equations between the decimal fields of each record, such as net = gross − fee.", def: "none", value: listValue(shapeValue(tieShape))},
+	{name: "zero_sums", doc: "Decimal fields whose sum over all records of a file is zero.", def: "none", value: listValue(shapeValue(zeroSumShape))},
 	{name: "pages", doc: "The page of each record of a snapshot; a key on two pages withdraws the coverage.", value: shapeValue(pagesShape)},
 	{name: "stated_total", doc: "Totals that the provider states elsewhere.", value: shapeValue(statedTotalShape)},
-}
-
-var laterSourceKeys = map[string]string{
-	"xlsx": "export the sheet as CSV until then",
 }
 
 var sourceShape = &shape{
@@ -75,7 +77,16 @@ var sourceShape = &shape{
 	}, sourceKeys...), key{
 		name: "fields", doc: "Overrides of the side's fields for this source: what is not said is taken from the side. A field that only sources declare is null in the others.", value: mapValue(anyValue(schema{"type": []any{"string", "integer"}}, shapeValue(fieldShape))),
 	}),
-	later: laterSourceKeys,
+}
+
+var presetShape = &shape{
+	name: "preset", doc: "A preset of a certain version. The effective job says which keys came from it.",
+	keys: []key{
+		{name: "name", doc: "Name of the preset.", required: true, value: schema{"type": "string"}},
+		{name: "version", doc: "The version that the job was written for; another one in the program is refused.", def: "the program's", value: intValue(1)},
+		{name: "digest", doc: "SHA-256 of the preset; another one in the program is refused.", def: "the program's", value: schema{"type": "string"}},
+		{name: "written_out", doc: "The keys of the preset are written out in this file already, as in an effective job: nothing is added.", def: "false", value: boolValue()},
+	},
 }
 
 const sourceNamePattern = `^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`
@@ -179,8 +190,7 @@ var statedTotalShape = &shape{
 
 var operationsShape = &shape{
 	name: "operations", doc: "The side of the operations. A side with one source may carry the keys of the source itself.",
-	keys:  append(sideKeys(), sourceKeys...),
-	later: laterSourceKeys,
+	keys: append(sideKeys(), sourceKeys...),
 }
 
 var resultsShape = &shape{
@@ -188,13 +198,12 @@ var resultsShape = &shape{
 	keys: append(append(sideKeys(),
 		key{name: "keep_effect", doc: "Which of several effects of one operation is the good one (V10).", value: shapeValue(keepEffectShape)},
 	), sourceKeys...),
-	later: laterSourceKeys,
 }
 
 func sideKeys() []key {
 	return []key{
 		{name: "sources", doc: "Where the rows come from.", value: schema{"type": "array", "minItems": 1, "items": shapeValue(sourceShape)}},
-		{name: "fields", doc: "Product fields: name → column, or a mapping.", required: true, value: mapValue(anyValue(schema{"type": []any{"string", "integer"}}, shapeValue(fieldShape)))},
+		{name: "fields", doc: "Product fields: name → column, or a mapping. Required where no preset brings them.", value: mapValue(anyValue(schema{"type": []any{"string", "integer"}}, shapeValue(fieldShape)))},
 		{name: "transport_columns", doc: "Source columns that are no part of the record, such as a page number (V4).", def: "none", value: listValue(textValue())},
 		{name: "survivor", doc: "Which of several records of one record id stands (V5).", value: shapeValue(survivorShape)},
 	}
@@ -204,6 +213,12 @@ var fieldShape = &shape{
 	name: "field", doc: "How to get one product field.",
 	keys: []key{
 		{name: "column", doc: "Source column by name; a number is a position from 1.", def: "the field's name", value: schema{"type": []any{"string", "integer"}}},
+		{name: "constant", doc: "The value of every record of the source, in place of a column.", value: textValue()},
+		{name: "first_of", doc: "Columns, the first of which that holds something gives the value, in place of a column.", value: listValue(textValue())},
+		{name: "debit_credit", doc: "An amount in two columns, one of which is filled, in place of a column.", value: shapeValue(debitCreditShape)},
+		{name: "sum_of_parts", doc: "The field has no column: only `effects` fills it, with what it adds up.", def: "false", value: boolValue()},
+		{name: "json_path", doc: "The column holds JSON: the way to the value inside it. A name goes to a member, a number to an element, from 1, or from the end by -1; a text on the way is JSON again. Nothing there is null, a text that is no JSON is unreadable.", def: "the text of the column", value: anyValue(textValue(), listValue(textValue()))},
+		{name: "optional", doc: "A file without the column gives null; the report says so.", def: "false: such a file is refused", value: boolValue()},
 		{name: "type", doc: "Type of the values.", def: "text", value: enumValue(fieldTypes...)},
 		{name: "absent", doc: "In a source: it does not have this field, which is null there.", def: "false", value: boolValue()},
 		{name: "normalise", doc: "Steps applied in order for matching and comparing; outputs keep the text as found.", def: "none", value: normaliseValue},
@@ -212,14 +227,16 @@ var fieldShape = &shape{
 		{name: "group", doc: "Grouping mark.", def: "the source's", value: schema{"type": "string"}},
 		{name: "notation", doc: "Further spellings of a negative sign.", def: "a leading minus only", value: listValue(enumValue("parentheses", "trailing_minus"))},
 		{name: "sign_from", doc: "The sign comes from another column.", value: shapeValue(signFromShape)},
-		{name: "minor_units_of", doc: "Product field with the currency; the number is in its minor units.", value: patternValue(namePattern)},
-		{name: "layout", doc: "Layout or layouts of dates and timestamps: a Go layout, YYYY-MM-DD HH:mm:ss letters, or a name (iso, rfc3339, date).", def: "iso", value: anyValue(schema{"type": "string"}, listValue(schema{"type": "string"}))},
+		{name: "minor_units_of", doc: "Product field with the currency; the number is in its minor units (ISO 4217).", value: patternValue(namePattern)},
+		{name: "major_units_of", doc: "Product field with the currency; a number with more decimals than its minor unit has is unreadable.", def: "any number of decimals", value: patternValue(namePattern)},
+		{name: "exponents", doc: "Currency → decimals of its minor unit, where the source deviates from ISO 4217. With minor_units_of or major_units_of.", value: schema{"type": "object", "propertyNames": schema{"pattern": `^[A-Z]{3}$`}, "additionalProperties": schema{"type": "integer", "minimum": 0, "maximum": 8}}},
+		{name: "extra_decimals", doc: "Decimals beyond the minor unit that the source may state, such as half pence. With minor_units_of or major_units_of.", def: "0", value: schema{"type": "integer", "minimum": 0, "maximum": 8}},
+		{name: "layout", doc: "Layout or layouts of dates and timestamps: a Go layout, YYYY-MM-DD HH:mm:ss letters, or a name (iso, rfc3339, date; unix, unix_ms for seconds and milliseconds since 1970).", def: "iso", value: anyValue(schema{"type": "string"}, listValue(schema{"type": "string"}))},
 		{name: "zone", doc: "IANA zone of timestamps without an offset.", def: "none: such a text is unreadable", value: schema{"type": "string"}},
+		{name: "zone_from", doc: "The zone of each record stands in another column.", value: shapeValue(zoneFromShape)},
 		{name: "map", doc: "For the status of the results: what each text means (V19). An unlisted one is surfaced.", value: mapValue(enumValue(statuses...))},
 		{name: "placeholders", doc: "Texts that mean empty where the field is a key (V2).", def: "none", value: listValue(textValue())},
-	},
-	later: map[string]string{
-		"numeric_cells": "it belongs to workbooks; export the sheet as CSV until then",
+		{name: "numeric_cells", doc: "Workbooks: what numbers are worth as keys.", value: shapeValue(numericCellsShape)},
 	},
 }
 
@@ -242,6 +259,22 @@ var signFromShape = &shape{
 		{name: "column", doc: "Source column with the mark.", required: true, value: textValue()},
 		{name: "positive", doc: "Marks of positive numbers.", required: true, value: listValue(textValue())},
 		{name: "negative", doc: "Marks of negative numbers.", required: true, value: listValue(textValue())},
+	},
+}
+
+var debitCreditShape = &shape{
+	name: "debit_credit", doc: "An amount in two columns: a number in credit counts as it is, one in debit is taken away. Both filled, other than by zero, is unreadable.",
+	keys: []key{
+		{name: "debit", doc: "Source column with amounts that go out.", required: true, value: textValue()},
+		{name: "credit", doc: "Source column with amounts that come in.", required: true, value: textValue()},
+	},
+}
+
+var zoneFromShape = &shape{
+	name: "zone_from", doc: "The zone of a timestamp without an offset, by the text of another column. A text that is not listed makes the timestamp unreadable.",
+	keys: []key{
+		{name: "column", doc: "Source column with the zone, such as CET or PDT.", required: true, value: textValue()},
+		{name: "zones", doc: "Text of the column → IANA zone.", required: true, value: mapValue(schema{"type": "string"})},
 	},
 }
 
@@ -490,9 +523,10 @@ var outputFormats = []string{"parquet", "ndjson", "html", "xlsx", "json", "md", 
 
 // shapes are all shapes, for the schema and the tests of schema and reference.
 var shapes = []*shape{
-	jobShape, periodShape, operationsShape, resultsShape, sourceShape, pathShape, datesShape, csvShape, firstFieldShape,
-	startsWithShape, rowsShape, jsonShape, coverageShape, controlsShape, pagesShape, statedTotalShape, fieldShape,
-	prefixShape, signFromShape, survivorShape, keepEffectShape, passShape, keyPartShape, compareShape,
+	jobShape, periodShape, operationsShape, resultsShape, sourceShape, presetShape, pathShape, datesShape, csvShape, firstFieldShape,
+	startsWithShape, rowsShape, jsonShape, zipShape, typedShape, kindShape, kindKeyShape, kindCountShape, kindSumShape,
+	fixedShape, fixedKindShape, xlsxShape, xmlShape, numericCellsShape, coverageShape, controlsShape, knownShape, effectsShape, effectPartShape, tieShape, zeroSumShape, pagesShape, statedTotalShape, fieldShape,
+	prefixShape, signFromShape, debitCreditShape, zoneFromShape, survivorShape, keepEffectShape, passShape, keyPartShape, compareShape,
 	toleranceShape, roundShape, scopeShape, typeShape, windowShape, retryShape, backoffShape, approvalsShape,
 	describeShape, statesShape, limitsShape, retryBudgetShape, blastShape, gateShape, unattributedShape, redactShape,
 	secretShape, outputsShape,

@@ -1,0 +1,428 @@
+package extract
+
+import (
+	"archive/zip"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// maxMembers bounds the members of an archive: its directory is held in memory.
+const maxMembers = 10_000
+
+// zipReader reads the declared members of a zip archive (PKWARE APPNOTE 6.3), one
+// after the other, each with a reader of the source's format. Members are
+// decompressed while they are read; their CRC-32 and length must fit.
+//
+// Refused whole are archives with a member that is encrypted, leaves its folder,
+// is a link, has the name of another one, or is neither data nor ignored.
+type zipReader struct {
+	src    *rules.Source
+	fields []rules.Field
+	name   string
+	lim    Limits
+
+	raw     *hashedReader
+	file    io.ReaderAt
+	size    int64
+	spool   *os.File // nil where the file itself is read
+	members []*zip.File
+	read    int64     // bytes of content of all members
+	sum     hash.Hash // of the content of all members, one behind the other
+
+	at     int // member that is read
+	inner  fileReader
+	stream *memberReader
+	header []string
+	order  []int // place of each column of the first member in this one; nil where equal
+	cells  []Cell
+	done   int64 // records of the members before
+	lines  int64 // control lines of the members before
+	rec    Record
+	err    error
+}
+
+func openZip(src *rules.Source, fields []rules.Field, f io.Reader, name string, lim Limits) (fileReader, error) {
+	z := &zipReader{src: src, fields: fields, name: name, lim: lim, sum: sha256.New()}
+	z.raw = &hashedReader{r: f, sum: sha256.New()}
+	err := z.open(f)
+	if err == nil {
+		err = z.nextMember()
+	}
+	if err != nil {
+		z.Close()
+		return nil, err
+	}
+	return z, nil
+}
+
+func (z *zipReader) open(f io.Reader) (err error) {
+	if z.file, z.size, z.spool, err = randomAccess(z.raw, f, z.name, z.lim); err != nil {
+		return err
+	}
+	if err := z.checkDirectory(); err != nil {
+		return err
+	}
+	archive, err := zip.NewReader(z.file, z.size)
+	if err != nil {
+		return z.broken(err)
+	}
+	return z.choose(archive.File)
+}
+
+// randomAccess reads a file through, so that it is hashed, and gives access to any
+// place of it. A stream that is no file is spooled to a temporary one.
+func randomAccess(raw *hashedReader, f io.Reader, name string, lim Limits) (at io.ReaderAt, size int64, spool *os.File, err error) {
+	if c, ok := f.(*countingReader); ok {
+		f = c.f
+	}
+	plain, ok := f.(*os.File)
+	var to io.Writer = io.Discard // a plain file is only hashed on the way
+	if !ok {
+		if spool, err = os.CreateTemp("", "recon-batch-*"); err != nil {
+			return nil, 0, nil, fail.Wrap(fail.Resources, err, "%s: no temporary file for its content", name).
+				WithHint("set TMPDIR to a folder with room for it")
+		}
+		plain, to = spool, spool
+	}
+	size, err = io.Copy(to, io.LimitReader(raw, lim.ContentBytes+1))
+	switch {
+	case raw.err != nil:
+		err = fail.Wrap(fail.Input, raw.err, "%s: cannot be read after %d bytes", name, raw.read)
+	case err != nil:
+		if _, ok := errors.AsType[*fail.Error](err); !ok {
+			err = fail.Wrap(fail.Resources, err, "%s: its content cannot be spooled", name).
+				WithHint("set TMPDIR to a folder with room for it")
+		}
+	case size > lim.ContentBytes:
+		err = overLimit(name, "bytes", lim.ContentBytes)
+	}
+	if err != nil && spool != nil {
+		spool.Close()
+		os.Remove(spool.Name())
+		spool = nil
+	}
+	return plain, size, spool, err
+}
+
+// checkDirectory reads how many members the archive says it has, before a library
+// holds them all (APPNOTE §4.3.16, §4.3.14).
+func (z *zipReader) checkDirectory() error {
+	const length = 22
+	tail := make([]byte, min(z.size, 1<<16+length+20))
+	if _, err := z.file.ReadAt(tail, z.size-int64(len(tail))); err != nil && err != io.EOF {
+		return z.broken(err)
+	}
+	for i := len(tail) - length; i >= 0; i-- {
+		if binary.LittleEndian.Uint32(tail[i:]) != 0x06054b50 {
+			continue
+		}
+		members := uint64(binary.LittleEndian.Uint16(tail[i+10:]))
+		if members == 0xFFFF && i >= 20 && binary.LittleEndian.Uint32(tail[i-20:]) == 0x07064b50 {
+			record := make([]byte, 56)
+			at := int64(binary.LittleEndian.Uint64(tail[i-20+8:]))
+			if at < 0 || at > z.size-56 {
+				return z.broken(zip.ErrFormat)
+			}
+			if _, err := z.file.ReadAt(record, at); err != nil {
+				return z.broken(err)
+			}
+			members = binary.LittleEndian.Uint64(record[32:])
+		}
+		if members > maxMembers {
+			return overLimit(z.name, "members", maxMembers)
+		}
+		return nil
+	}
+	return nil // the library says what is wrong
+}
+
+// choose finds the members with records, in the order of their names.
+func (z *zipReader) choose(files []*zip.File) error {
+	seen := map[string]bool{}
+	var left []string
+	for _, f := range files {
+		if len(seen) >= maxMembers {
+			return overLimit(z.name, "members", maxMembers)
+		}
+		if err := z.checkMember(f, seen); err != nil {
+			return err
+		}
+		seen[f.Name] = true
+		if strings.HasSuffix(f.Name, "/") {
+			continue
+		}
+		switch declared := z.declared(); {
+		case matchesAny(f.Name, z.ignored()):
+		case declared == "" || declared == f.Name || matchesAny(f.Name, []string{declared}):
+			z.members = append(z.members, f)
+		default:
+			left = append(left, f.Name)
+		}
+	}
+	slices.SortFunc(z.members, func(a, b *zip.File) int { return strings.Compare(a.Name, b.Name) })
+	var names []string
+	for _, m := range z.members {
+		names = append(names, m.Name)
+	}
+	switch {
+	case len(z.members) == 0 && z.declared() != "":
+		e := badFile(z.name, "the archive has no member %s", quoteName(z.declared()))
+		e.Hint = "the members are: " + quoteList(left)
+		if s := closest(z.declared(), left); s != "" {
+			e.Hint = "did you mean " + quoteName(s) + "? " + e.Hint
+		}
+		return e
+	case len(z.members) == 0:
+		return badFile(z.name, "the archive has no member").WithHint("have it sent again")
+	case len(left) > 0:
+		return badFile(z.name, "the archive has members that are not declared: %s", quoteList(left)).
+			WithHint("declare zip: {member: …} so that they are read, or zip: {ignore: […]} if they are no data")
+	case z.declared() == "" && len(z.members) > 1:
+		return badFile(z.name, "the archive has %d members: %s", len(z.members), quoteList(names)).
+			WithHint("declare zip: {member: …}; a pattern such as *.csv takes several")
+	case len(z.members) > 1 && z.src.Controls != nil:
+		return badFile(z.name, "the archive has %d members with records, and the controls of the source are those of one", len(z.members)).
+			WithHint("have each member checked by the totals of its own kinds (typed), or sent in an archive of its own")
+	}
+	return nil
+}
+
+func (z *zipReader) declared() string {
+	if z.src.Zip == nil {
+		return ""
+	}
+	return z.src.Zip.Member
+}
+
+func (z *zipReader) ignored() []string {
+	if z.src.Zip == nil {
+		return nil
+	}
+	return z.src.Zip.Ignore
+}
+
+func matchesAny(name string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, err := path.Match(p, name)
+		return p == name || err == nil && ok
+	})
+}
+
+// checkMember refuses what no archive of data has.
+func (z *zipReader) checkMember(f *zip.File, seen map[string]bool) error {
+	member := quoteName(f.Name)
+	local := strings.TrimSuffix(f.Name, "/")
+	switch {
+	case !fs.ValidPath(local) || local == "." || strings.ContainsAny(f.Name, "\\\x00") || len(local) > 1 && local[1] == ':':
+		return badFile(z.name, "the member %s leaves the folder that an archive is unpacked to", member).
+			WithHint("the archive is damaged or made to do harm: ask its sender")
+	case seen[f.Name]:
+		return badFile(z.name, "two members have the name %s", member).WithHint("which one counts is not clear: have the archive sent again")
+	case f.Flags&0x1 != 0:
+		return badFile(z.name, "the member %s is encrypted", member).
+			WithHint("decrypt the archive first, and keep the password out of the job file")
+	case !f.Mode().IsRegular() && !f.Mode().IsDir():
+		return badFile(z.name, "the member %s is no regular file", member).WithHint("have the file itself sent")
+	case strings.HasSuffix(f.Name, "/") && f.UncompressedSize64 > 0:
+		return badFile(z.name, "the folder %s has content", member).WithHint("have the archive sent again")
+	case f.Method != zip.Store && f.Method != zip.Deflate:
+		return badFile(z.name, "the member %s is compressed by method %d, which is neither stored nor deflated", member, f.Method).
+			WithHint("have the archive written with deflate")
+	case f.UncompressedSize64 > uint64(z.lim.ContentBytes):
+		return overLimit(z.name, "bytes of content", z.lim.ContentBytes)
+	case f.UncompressedSize64 > ratioFloor && f.UncompressedSize64/uint64(z.lim.Ratio) > f.CompressedSize64:
+		return overLimit(z.name, "bytes of content for each compressed byte", z.lim.Ratio)
+	case int64(f.CompressedSize64) < 0 || int64(f.CompressedSize64) > z.size:
+		return cutFile(z.name, "the member %s is larger than the archive", member)
+	}
+	return nil
+}
+
+// nextMember opens the next member, which must have the columns of the first.
+func (z *zipReader) nextMember() error {
+	m := z.members[z.at]
+	name := z.name + "/" + m.Name
+	body, err := m.Open()
+	if err != nil {
+		return z.broken(err)
+	}
+	z.stream = &memberReader{z: z, name: name, body: body, packed: int64(m.CompressedSize64)}
+	inner := *z.src
+	inner.Compression, inner.Zip = rules.CompressionAuto, nil
+	if compressionOf(inner.Compression, name) == rules.CompressionZip {
+		return badFile(name, "an archive inside an archive is not read").WithHint("unpack the outer one first")
+	}
+	if z.inner, err = openReaderLimits(&inner, z.fields, z.stream, name, z.lim); err != nil {
+		return err
+	}
+	header := z.inner.Header()
+	if z.header == nil {
+		z.header = header
+		return nil
+	}
+	if z.order = nil; slices.Equal(header, z.header) {
+		return nil
+	}
+	z.order = make([]int, len(z.header))
+	for i, h := range z.header {
+		if z.order[i] = slices.Index(header, h); z.order[i] < 0 || len(header) != len(z.header) {
+			return badFile(name, "its columns are others than those of %s: %s", z.members[0].Name, quoteList(header)).
+				WithHint("members of one source have the same columns; declare a source for each form")
+		}
+	}
+	z.cells = make([]Cell, len(z.header))
+	return nil
+}
+
+func (z *zipReader) Header() []string { return z.header }
+
+// Trailer is that of the member, where there is one member.
+func (z *zipReader) Trailer() []string {
+	if len(z.members) == 1 && z.inner != nil {
+		return z.inner.Trailer()
+	}
+	return nil
+}
+
+func (z *zipReader) ControlLines() int64 {
+	if z.inner == nil {
+		return z.lines
+	}
+	return z.lines + z.inner.ControlLines()
+}
+
+func (z *zipReader) Next() (*Record, error) {
+	for z.err == nil {
+		rec, err := z.inner.Next()
+		var bad *RecordError
+		switch {
+		case err == nil:
+			z.rec = *rec
+			z.rec.No += z.done
+			if z.order != nil {
+				for i, at := range z.order {
+					z.cells[i] = rec.Cells[at]
+				}
+				z.rec.Cells, z.rec.whole = z.cells, nil
+			}
+			return &z.rec, nil
+		case errors.As(err, &bad):
+			own := *bad
+			own.No += z.done
+			z.rec.No = own.No
+			if len(z.members) > 1 {
+				own.Reason = z.members[z.at].Name + ": " + own.Reason
+			}
+			return nil, &own
+		case err != io.EOF:
+			z.err = err
+		default:
+			z.err = z.endMember()
+		}
+	}
+	return nil, z.err
+}
+
+// endMember reads a member to its end, whose checksum counts, and opens the next.
+func (z *zipReader) endMember() error {
+	if _, err := io.Copy(io.Discard, z.stream); err != nil {
+		return err
+	}
+	if z.at == len(z.members)-1 {
+		return io.EOF
+	}
+	z.done = z.rec.No
+	z.lines += z.inner.ControlLines()
+	if err := z.closeMember(); err != nil {
+		return err
+	}
+	z.at++
+	return z.nextMember()
+}
+
+func (z *zipReader) closeMember() error {
+	var err error
+	if z.inner != nil {
+		err = z.inner.Close()
+		z.inner = nil
+	}
+	if z.stream != nil {
+		z.stream.body.Close()
+		z.stream = nil
+	}
+	return err
+}
+
+func (z *zipReader) Digests() Digests {
+	d := Digests{Size: z.raw.read}
+	z.raw.sum.Sum(d.Raw[:0])
+	z.sum.Sum(d.Content[:0])
+	return d
+}
+
+// Close lets go of the member and removes the spooled archive.
+func (z *zipReader) Close() error {
+	err := z.closeMember()
+	if z.spool != nil {
+		z.spool.Close()
+		os.Remove(z.spool.Name())
+		z.spool = nil
+	}
+	if z.err == nil {
+		z.err = fail.New(fail.Internal, "%s: read after close", z.name)
+	}
+	return err
+}
+
+func (z *zipReader) broken(err error) error {
+	if e, ok := errors.AsType[*fail.Error](err); ok {
+		return e
+	}
+	e := fail.Wrap(fail.Input, err, "%s: the file is no whole zip archive: it is cut or corrupt", z.name)
+	return e.WithHint("fetch the file again, and compare its size with the sender's")
+}
+
+// memberReader is the content of one member, within the limits.
+type memberReader struct {
+	z      *zipReader
+	name   string
+	body   io.ReadCloser
+	packed int64
+	read   int64
+	err    error
+}
+
+func (m *memberReader) Read(p []byte) (int, error) {
+	if m.err != nil {
+		return 0, m.err
+	}
+	n, err := m.body.Read(p)
+	m.read += int64(n)
+	m.z.read += int64(n)
+	m.z.sum.Write(p[:n])
+	switch {
+	case m.z.read > m.z.lim.ContentBytes:
+		err = overLimit(m.name, "bytes of content", m.z.lim.ContentBytes)
+	case m.read > ratioFloor && m.read/m.z.lim.Ratio > m.packed:
+		err = overLimit(m.name, "bytes of content for each compressed byte", m.z.lim.Ratio)
+	case errors.Is(err, zip.ErrChecksum):
+		err = badFile(m.name, "the CRC-32 does not fit the content: the archive is corrupt").WithHint("fetch the file again")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = cutFile(m.name, "the member ends after %d bytes, before its stated length", m.read)
+	case err != nil && err != io.EOF:
+		err = fail.Wrap(fail.Input, err, "%s: the member is corrupt", m.name).WithHint("fetch the file again")
+	}
+	m.err = err
+	return n, err
+}
