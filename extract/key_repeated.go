@@ -31,6 +31,10 @@ func (l *loader) listRepeated(ctx context.Context) error {
 	set := hex.EncodeToString(h.Sum(nil))
 	l.rel.Repeated = map[string]string{}
 	for _, column := range l.layout.hashColumns() {
+		if same := l.layout.Derived(column); same != "" { // hx is listed after h<i>
+			l.rel.Repeated[column] = l.rel.Repeated[same]
+			continue
+		}
 		path := filepath.Join(l.dir, set+"."+column+".parquet")
 		l.rel.Repeated[column] = path
 		if touch(path) {

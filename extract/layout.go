@@ -2,6 +2,7 @@ package extract
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,7 +53,8 @@ type Column struct {
 //	                      fingerprint, NULL where k<i> is NULL
 //	kx          VARCHAR   canonical record id (remote_id of results, operation_id
 //	                      of operations), where the field is declared
-//	hx          UBIGINT   first half of its fingerprint
+//	hx          UBIGINT   first half of its fingerprint; not stored where it is that
+//	                      of a pass over the same field
 //	c<i>                  comparable value of Job.Compare[i], only where it is not
 //	                      f_<field> itself: normalised text, mapped text, rounded
 //	                      decimal, sortable version, fingerprint
@@ -150,12 +152,31 @@ func (l *Layout) HasStatus() bool {
 	return l.Side == rules.Results && f != nil && f.Map != nil
 }
 
+// recordIDPass is the identity pass whose key is the record id itself; -1 where
+// there is none.
+func (l *Layout) recordIDPass() int {
+	id := l.RecordID()
+	return slices.IndexFunc(l.job.Match, func(p rules.Pass) bool {
+		return id != "" && p.Identity && len(p.On) == 1 && !p.On[0].Nullable && l.partField(p.On[0]) == id
+	})
+}
+
+// partField is the product field of this side that a part of a key is made of.
+func (l *Layout) partField(p rules.KeyPart) string {
+	if l.Side == rules.Results {
+		return p.Results
+	}
+	return p.Operations
+}
+
 // Derived is how a column of the layout follows from another one; "" for a column
-// that the staged file stores. A key of one plain text part is its field's text: it
-// is written once.
+// that the staged file stores. A key of one plain text part is its field's text, and
+// the record id may be the key of a pass: each is written once.
 func (l *Layout) Derived(column string) string {
 	part := rules.KeyPart{}
 	switch {
+	case column == "hx" && l.recordIDPass() >= 0:
+		return fmt.Sprintf("h%d", l.recordIDPass())
 	case column == "kx":
 		part.Operations, part.Results = l.RecordID(), l.RecordID()
 	case strings.HasPrefix(column, "k"):
@@ -167,10 +188,7 @@ func (l *Layout) Derived(column string) string {
 	default:
 		return ""
 	}
-	name := part.Operations
-	if l.Side == rules.Results {
-		name = part.Results
-	}
+	name := l.partField(part)
 	if part.Nullable || !plainText(l.spec.Field(name)) {
 		return ""
 	}

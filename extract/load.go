@@ -58,19 +58,31 @@ func Load(ctx context.Context, db *duck.DB, job *rules.Bound, side rules.Side, o
 		found:  found,
 		rel:    &Relation{Side: side, Layout: layout},
 	}
+	err = l.load(ctx)
+	if kept := l.keeping.Wait(); err == nil {
+		err = kept
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.rel, nil
+}
+
+// load stages the files and fills the relation.
+func (l *loader) load(ctx context.Context) error {
 	l.stageAll(ctx)
 	if err := l.settle(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	for _, step := range []func(context.Context) error{l.checkSources, l.checkPages, l.otherTimes, l.listRepeated} {
 		if err := step(ctx); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	l.total()
 	l.remark()
 	l.rel.Coverage = l.coverage()
-	return l.rel, nil
+	return nil
 }
 
 // loader holds one side while it is loaded. The slices run in parallel with found.

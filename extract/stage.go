@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/rules"
@@ -20,10 +22,11 @@ import (
 
 // stager stages the files of one side.
 type stager struct {
-	db     *duck.DB
-	dir    string // stage folder
-	layout *Layout
-	opt    Options
+	db      *duck.DB
+	dir     string // stage folder
+	layout  *Layout
+	opt     Options
+	keeping errgroup.Group // brings staged files to the disk
 }
 
 // staged is what became of one file that could be read whole.
@@ -63,22 +66,12 @@ func (s *stager) file(ctx context.Context, f *foundFile) (*staged, error) {
 			return nil, inputError(f.rel, err)
 		}
 	}
-	out, err := s.parse(ctx, f, in, before, plan, digest)
-	if err != nil {
-		return nil, err
-	}
-	marker := markerPath(s.dir, digest, before.Size())
-	if err := os.MkdirAll(filepath.Dir(marker), 0o700); err != nil {
-		return nil, stageError(err)
-	}
-	if err := os.WriteFile(marker, nil, 0o600); err != nil {
-		return nil, stageError(err)
-	}
-	return out, nil
+	return s.parse(ctx, f, in, before, plan, digest)
 }
 
 // parse reads the file once: it is hashed, cut, converted and written in one pass,
-// so that what was hashed is what was staged.
+// so that what was hashed is what was staged. The staged file can be read at once,
+// and is kept for later runs when keeping has ended.
 func (s *stager) parse(ctx context.Context, f *foundFile, in *os.File, before os.FileInfo, plan *stagePlan, digest string) (*staged, error) {
 	var src io.Reader = in
 	counted := &countingReader{f: in}
@@ -116,7 +109,17 @@ func (s *stager) parse(ctx context.Context, f *foundFile, in *os.File, before os
 	if err := s.checkCount(ctx, f, tmp.Name(), counts.rows, p); err != nil {
 		return nil, err
 	}
-	return s.keep(tmp.Name(), digest, d, counts, p, r)
+	done, err := s.describe(tmp, digest, d, counts, p, r)
+	if err != nil {
+		return nil, err
+	}
+	if readSidecar(s.dir, done.key) == nil { // or another run was faster, and what it kept stays
+		if err := os.Rename(tmp.Name(), done.path); err != nil {
+			return nil, stageError(err)
+		}
+	}
+	s.keeping.Go(func() error { return stageError(s.keep(done, digest)) })
+	return done, nil
 }
 
 // checkCount compares what the engine finds in the staged file with what was read:
@@ -134,9 +137,9 @@ func (s *stager) checkCount(ctx context.Context, f *foundFile, path string, rows
 	return nil
 }
 
-// keep moves the written file to its name and writes the sidecar.
-func (s *stager) keep(tmp, digest string, d Digests, counts *tally, p *pipe, r Reader) (*staged, error) {
-	info, err := os.Stat(tmp)
+// describe gives the written file its name and its sidecar.
+func (s *stager) describe(tmp *os.File, digest string, d Digests, counts *tally, p *pipe, r Reader) (*staged, error) {
+	info, err := tmp.Stat()
 	if err != nil {
 		return nil, stageError(err)
 	}
@@ -163,16 +166,25 @@ func (s *stager) keep(tmp, digest string, d Digests, counts *tally, p *pipe, r R
 	for i := range counts.controls {
 		out.Controls = append(out.Controls, counts.controls[i].sidecar(""))
 	}
-	if err := os.Rename(tmp, out.path); err != nil {
-		return nil, stageError(err)
-	}
-	if err := writeSidecar(s.dir, key, &out.sidecar); err != nil {
-		return nil, stageError(err)
-	}
-	if err := syncFile(s.dir); err != nil {
-		return nil, stageError(err)
-	}
 	return out, nil
+}
+
+// keep makes a staged file durable, then writes what makes later runs use it: the
+// sidecar and the marker.
+func (s *stager) keep(f *staged, digest string) error {
+	for _, path := range []string{f.path, s.dir} {
+		if err := syncFile(path); err != nil {
+			return err
+		}
+	}
+	if err := writeSidecar(s.dir, f.key, &f.sidecar); err != nil {
+		return err
+	}
+	marker := markerPath(s.dir, digest, f.Size)
+	if err := os.MkdirAll(filepath.Dir(marker), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(marker, nil, 0o600)
 }
 
 func (t *totalSum) sidecar(currency string) sidecarTotal {
@@ -195,6 +207,9 @@ func (s *stager) tempName() (string, error) {
 }
 
 func stageError(err error) error {
+	if err == nil {
+		return nil
+	}
 	return fail.Wrap(fail.Resources, err, "the stage folder cannot be written").
 		WithHint("check the space and the rights of the folder, or name another with --stage-dir")
 }

@@ -72,7 +72,6 @@ type converter struct {
 	vals     []value
 	keys     []*key
 	recordID *key
-	samePass int // identity pass whose key is the record id itself; -1
 	compared []*compared
 	print    *recordPrint
 	page     cellRef
@@ -176,22 +175,12 @@ func (c *converter) compileKeys() {
 		parts := make([]rules.KeyPart, len(p.On))
 		for j, part := range p.On {
 			parts[j] = part
-			if l.Side == rules.Results {
-				parts[j].Operations = part.Results
-			}
+			parts[j].Operations = l.partField(part)
 		}
 		c.keys = append(c.keys, newKey(c.fields, l.spec.FieldIndex, p.Identity, parts...))
 	}
-	c.samePass = -1
-	id := l.RecordID()
-	if id == "" {
-		return
-	}
-	c.recordID = newKey(c.fields, l.spec.FieldIndex, true, rules.KeyPart{Operations: id})
-	for i, k := range c.keys {
-		if k.identity && len(k.parts) == 1 && !k.parts[0].nullable && k.parts[0].field == c.recordID.parts[0].field {
-			c.samePass = i
-		}
+	if id := l.RecordID(); id != "" && (l.Derived("kx") == "" || l.Derived("hx") == "") {
+		c.recordID = newKey(c.fields, l.spec.FieldIndex, true, rules.KeyPart{Operations: id})
 	}
 }
 
@@ -267,7 +256,9 @@ func (c *converter) bindColumns() {
 		if l.Derived("kx") == "" {
 			o.kx.k = text()
 		}
-		o.kx.h = hash()
+		if l.Derived("hx") == "" {
+			o.kx.h = hash()
+		}
 	}
 	for _, m := range c.compared {
 		var b *textColumn
@@ -457,56 +448,49 @@ func (c *converter) setField(o *fieldColumns, f *fieldReader, v *value) {
 	}
 }
 
-// set writes the canonical key, where the staged file stores it.
-func (k *keyColumns) set(at int, t []byte, ok bool) {
-	switch {
-	case k.k == nil:
-	case ok:
-		k.k.set(at, t)
-	default:
-		k.k.clear(at)
-	}
-}
-
 // setKeys writes k<i>, h<i>, g<i>, kx and hx.
 func (c *converter) setKeys(record int64) {
-	var same uint64
-	at := c.at
 	for i, k := range c.keys {
 		o := &c.out.keys[i]
 		t, ok := k.text(c.scratch[:0], c.vals)
-		o.set(at, t, ok)
-		if !ok {
-			if k.identity {
-				o.h.clear(at)
-				o.g.clear(at)
-			}
-			continue
-		}
-		c.tally.key(i, t, record)
-		if k.identity {
-			h, g := c.print.hash.of(t)
-			o.h.set(at, h)
-			o.g.set(at, g)
-			if i == c.samePass {
-				same = h
-			}
+		c.setKey(o, t, ok)
+		if ok {
+			c.tally.key(i, t, record)
 		}
 	}
-	if c.recordID == nil {
-		return
+	if c.recordID != nil {
+		t, ok := c.recordID.text(c.scratch[:0], c.vals)
+		c.setKey(&c.out.kx, t, ok)
 	}
-	o := &c.out.kx
-	t, ok := c.recordID.text(c.scratch[:0], c.vals)
-	o.set(at, t, ok)
+}
+
+// setKey writes a canonical key and its fingerprint, as far as the staged file
+// stores them.
+func (c *converter) setKey(o *keyColumns, t []byte, ok bool) {
+	at := c.at
 	if !ok {
-		o.h.clear(at)
+		if o.k != nil {
+			o.k.clear(at)
+		}
+		if o.h != nil {
+			o.h.clear(at)
+		}
+		if o.g != nil {
+			o.g.clear(at)
+		}
 		return
 	}
-	if c.samePass < 0 {
-		same, _ = c.print.hash.of(t)
+	if o.k != nil {
+		o.k.set(at, t)
 	}
-	o.h.set(at, same)
+	if o.h == nil {
+		return
+	}
+	h, g := c.print.hash.of(t)
+	o.h.set(at, h)
+	if o.g != nil {
+		o.g.set(at, g)
+	}
 }
 
 // count adds the record to the totals and control sums.

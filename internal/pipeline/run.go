@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -213,16 +214,19 @@ func (r *run) outputFolder(stage string) error {
 func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 	var rels [2]*extract.Relation
 	err := r.do(ctx, db, StageExtract, func() error {
+		// Both sides at once. Each is read to its end, so that the error of a run does
+		// not depend on which side fails first.
+		var errs [2]error
+		var wg sync.WaitGroup
 		for i, side := range rules.Sides {
-			rel, err := extract.Load(ctx, db, r.bound, side, extract.Options{
-				StageDir: files, BaseDir: r.baseDir(), Progress: r.reading,
+			wg.Go(func() {
+				rels[i], errs[i] = extract.Load(ctx, db, r.bound, side, extract.Options{
+					StageDir: files, BaseDir: r.baseDir(), Progress: r.reading,
+				})
 			})
-			if err != nil {
-				return err
-			}
-			rels[i] = rel
 		}
-		return nil
+		wg.Wait()
+		return cmp.Or(errs[0], errs[1])
 	})
 	if err != nil {
 		return err
