@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -14,30 +15,51 @@ type neededColumn struct {
 	position int    // from 1; 0 where the column is bound by name
 	field    string // the first product field that reads it, for messages
 	kind     rules.FieldType
+	optional bool // a file without it gives null
 }
 
 // neededColumns lists the columns that must exist, each once, in declared order:
-// those of the fields, of their signs, and the page of a snapshot, whose overlap
-// could not be seen without it.
+// those of the fields, of their signs and zones, and the page of a snapshot, whose
+// overlap could not be seen without it. A column that one field needs and another
+// may do without is needed.
 func neededColumns(src *rules.Source, fields []rules.Field) []neededColumn {
 	var need []neededColumn
 	seen := map[neededColumn]bool{}
 	add := func(c neededColumn) {
 		id := neededColumn{name: c.name, position: c.position}
-		if c.position == 0 && c.name == "" || seen[id] {
+		if c.position == 0 && c.name == "" {
+			return
+		}
+		if seen[id] {
+			if !c.optional {
+				at := slices.IndexFunc(need, func(n neededColumn) bool { return n.name == id.name && n.position == id.position })
+				need[at].optional = false
+			}
 			return
 		}
 		seen[id] = true
 		need = append(need, c)
 	}
 	for _, f := range fields {
-		c := neededColumn{position: f.Position, field: f.Name, kind: f.Type}
+		c := neededColumn{position: f.Position, field: f.Name, kind: f.Type, optional: f.Optional}
 		if f.Position == 0 {
 			c.name = f.Column
 		}
 		add(c)
+		named := func(kind rules.FieldType, names ...string) {
+			for _, n := range names {
+				add(neededColumn{name: n, field: f.Name, kind: kind, optional: f.Optional})
+			}
+		}
+		named(f.Type, f.FirstOf...)
+		if p := f.DebitCredit; p != nil {
+			named(f.Type, p.Debit, p.Credit)
+		}
 		if f.SignFrom != nil {
-			add(neededColumn{name: f.SignFrom.Column, field: f.Name, kind: rules.Text})
+			named(rules.Text, f.SignFrom.Column)
+		}
+		if f.ZoneFrom != nil {
+			named(rules.Text, f.ZoneFrom.Column)
 		}
 	}
 	if src.Pages != nil {
@@ -66,7 +88,7 @@ func bindHeader(found []string, rule string, need []neededColumn, name string) (
 	bound := map[int]string{}
 	for _, c := range need {
 		if c.position > 0 {
-			if c.position > len(found) {
+			if c.position > len(found) && !c.optional {
 				return nil, badFile(name, "the field %s reads column %d, but the file has %s", c.field, c.position, plural(len(found), "column")).
 					WithHint("the columns are: %s", quoteList(found))
 			}
@@ -74,6 +96,8 @@ func bindHeader(found []string, rule string, need []neededColumn, name string) (
 		}
 		at := places[headerName(c.name, rule)]
 		switch {
+		case len(at) == 0 && c.optional:
+			continue
 		case len(at) == 0:
 			e := badFile(name, "there is no column %s, which the field %s reads", quoteName(c.name), c.field)
 			e.Hint = "the columns are: " + quoteList(found)

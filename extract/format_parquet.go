@@ -153,6 +153,9 @@ func (p *parquetReader) checkNeeded(need []neededColumn) error {
 				at = i
 			}
 		}
+		if at < 0 || at >= len(p.header) {
+			continue // optional, and not in the file
+		}
 		p.needed[at] = true
 		name := quoteName(p.header[at])
 		switch p.leaves[at].typ.ID() {

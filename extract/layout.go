@@ -204,7 +204,7 @@ func (l *Layout) Derived(column string) string {
 }
 
 func plainText(f *rules.Field) bool {
-	return f != nil && f.Type == rules.Text && len(f.Normalise) == 0 && len(f.Placeholders) == 0
+	return f != nil && f.Type == rules.Text && len(f.Normalise) == 0 && len(f.Placeholders) == 0 && len(f.JSONPath) == 0
 }
 
 // Stored lists the columns that the staged files have.

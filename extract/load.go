@@ -79,6 +79,7 @@ func (l *loader) load(ctx context.Context) error {
 			return err
 		}
 	}
+	l.checkKnown()
 	l.total()
 	l.remark()
 	l.rel.Coverage = l.coverage()
@@ -133,8 +134,11 @@ func (l *loader) stageAll(ctx context.Context) {
 		wg.Go(func() {
 			defer func() { <-slots }()
 			if l.staged[i], l.errs[i] = l.file(ctx, f); l.errs[i] == nil {
-				if l.errs[i] = judgeControls(f, &l.staged[i].sidecar); l.errs[i] == nil {
-					l.errs[i] = l.judgeKeys(f, &l.staged[i].sidecar)
+				s := &l.staged[i].sidecar
+				for _, judge := range []func(*foundFile, *sidecar) error{judgeControls, judgeProofs, l.judgeKeys} {
+					if l.errs[i] == nil {
+						l.errs[i] = judge(f, s)
+					}
 				}
 			}
 		})

@@ -228,6 +228,7 @@ func (l *loader) checkPages(ctx context.Context) error {
 func (l *loader) remark() {
 	for _, src := range l.sources() {
 		l.remarkColumns(src)
+		l.remarkKnown(src)
 		l.remarkKeys(src)
 	}
 }

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"encoding/binary"
 	"math/big"
 	"math/bits"
 	"strconv"
@@ -406,6 +407,29 @@ func (d dec) round(r *rules.Round) dec {
 	}
 	return out.reduce()
 }
+
+// plus adds exactly; false where the sum has more than 38 digits.
+func (d dec) plus(o dec) (dec, bool) {
+	scale := max(d.scale, o.scale)
+	c := new(big.Int).Add(scaled(d, scale), scaled(o, scale))
+	out := dec{neg: c.Sign() < 0, scale: scale}
+	if c.Abs(c).Cmp(limit38) >= 0 {
+		return dec{}, false
+	}
+	var b [16]byte
+	c.FillBytes(b[:])
+	out.hi, out.lo = binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])
+	return out.reduce(), true
+}
+
+// scaled is the coefficient in units of 10^−scale, which is not above d's own.
+func scaled(d dec, scale int) *big.Int {
+	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale-d.scale)), nil)
+	return unit.Mul(unit, d.big())
+}
+
+// limit38 is 10^38: coefficients are below it.
+var limit38 = new(big.Int).Exp(big.NewInt(10), big.NewInt(maxDigits), nil)
 
 // big gives the signed coefficient.
 func (d dec) big() *big.Int {

@@ -1,6 +1,63 @@
 package extract
 
-import "github.com/bojanz/currency"
+import (
+	"github.com/bojanz/currency"
+
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// unit is the unit that a source writes its amounts in, and how many decimals they
+// may have: those of the currency's minor unit by ISO 4217, or by the provider's own
+// table, and those declared beyond. Nothing is rounded: an amount with more is
+// unreadable.
+type unit struct {
+	of        int // field index of the currency; -1: any number of decimals, in major units
+	minor     bool
+	exponents map[string]int // the provider's deviations
+	extra     int
+}
+
+func newUnit(f rules.Field, fieldIndex func(string) int) unit {
+	switch {
+	case f.MinorUnitsOf != "":
+		return unit{of: fieldIndex(f.MinorUnitsOf), minor: true, exponents: f.Exponents, extra: f.ExtraDecimals}
+	case f.MajorUnitsOf != "":
+		return unit{of: fieldIndex(f.MajorUnitsOf), exponents: f.Exponents, extra: f.ExtraDecimals}
+	default:
+		return unit{of: -1}
+	}
+}
+
+// apply gives the amount in major units. It is false where the currency is unknown
+// or the amount has more decimals than it may.
+func (u *unit) apply(d dec, currency *value) (dec, bool) {
+	exponent, ok := u.exponent(currency)
+	if !ok {
+		return d, false
+	}
+	if u.minor {
+		if d.scale > u.extra {
+			return d, false
+		}
+		return d.minor(exponent)
+	}
+	return d, d.scale <= exponent+u.extra
+}
+
+// exponent finds the decimals of the minor unit of the record's currency.
+func (u *unit) exponent(c *value) (int, bool) {
+	code := c.code
+	if c.null || c.bad {
+		return 0, false
+	}
+	if code == ([3]byte{}) && !currencyCode(c.text, &code) {
+		return 0, false
+	}
+	if n, ok := u.exponents[string(code[:])]; ok {
+		return n, true
+	}
+	return minorExponent(string(code[:]))
+}
 
 // minorExponent tells how many decimals the minor unit of a currency has by
 // ISO 4217 (USD 2, JPY 0, KWD 3, CLF 4). It is false for codes that the standard

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -73,6 +74,15 @@ func (s *stager) file(ctx context.Context, f *foundFile) (*staged, error) {
 // so that what was hashed is what was staged. The staged file can be read at once,
 // and is kept for later runs when keeping has ended.
 func (s *stager) parse(ctx context.Context, f *foundFile, in *os.File, before os.FileInfo, plan *stagePlan, digest string) (*staged, error) {
+	if f.source.Effects != nil {
+		var err error
+		if plan.effects, err = s.indexEffects(ctx, f, in, plan); err != nil {
+			return nil, err
+		}
+		if _, err := in.Seek(0, io.SeekStart); err != nil {
+			return nil, inputError(f.rel, err)
+		}
+	}
 	var src io.Reader = in
 	counted := &countingReader{f: in}
 	if f.source.Format != rules.FormatParquet { // which needs random access
@@ -166,6 +176,7 @@ func (s *stager) describe(tmp *os.File, digest string, d Digests, counts *tally,
 	for i := range counts.controls {
 		out.Controls = append(out.Controls, counts.controls[i].sidecar(""))
 	}
+	out.proofs(counts)
 	return out, nil
 }
 
@@ -185,6 +196,22 @@ func (s *stager) keep(f *staged, digest string) error {
 		return err
 	}
 	return os.WriteFile(marker, nil, 0o600)
+}
+
+// proofs takes over what the proofs of the source counted.
+func (s *sidecar) proofs(t *tally) {
+	s.Ties = t.ties
+	for i := range t.unknown {
+		s.Unknown = append(s.Unknown, t.unknown[i].sorted())
+	}
+	for _, sums := range t.zero {
+		var list []sidecarTotal
+		for _, k := range slices.Sorted(maps.Keys(sums)) {
+			list = append(list, sums[k].sidecar(""))
+		}
+		s.Zero = append(s.Zero, list)
+	}
+	s.Members = slices.Sorted(maps.Keys(t.members))
 }
 
 func (t *totalSum) sidecar(currency string) sidecarTotal {

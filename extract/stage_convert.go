@@ -12,11 +12,13 @@ import (
 )
 
 // stagePlan is everything that the conversion of one file follows from: the job,
-// the source, and the header of the file. It is immutable.
+// the source, and what the file's parts of effects add up to. It is immutable once
+// records are converted.
 type stagePlan struct {
-	layout *Layout
-	src    *rules.Source
-	schema *arrow.Schema
+	layout  *Layout
+	src     *rules.Source
+	schema  *arrow.Schema
+	effects effectIndex // of the file; nil where it has no parts of effects
 }
 
 func newStagePlan(layout *Layout, src *rules.Source) *stagePlan {
@@ -80,6 +82,9 @@ type converter struct {
 	amount   int          // field index of a decimal amount; -1
 	currency int          // field index of the currency; -1
 	controls []int        // field indexes of the control sums
+	header   []string
+	effects  *effectPlan // nil: each record stands for itself
+	proofs   *proofs     // nil: nothing is declared
 	tally    *tally
 
 	out     outColumns
@@ -132,6 +137,7 @@ func newConverter(p *stagePlan, header []string) *converter {
 		amount:   -1,
 		currency: spec.FieldIndex("currency"),
 		scratch:  make([]byte, 0, 256),
+		header:   header,
 	}
 	for i, f := range p.sourceFields() {
 		c.fields[i] = newFieldReader(p.src, f, spec.Fields[i], i, header, spec.FieldIndex)
@@ -163,7 +169,14 @@ func newConverter(p *stagePlan, header []string) *converter {
 	if p.src.Pages != nil {
 		c.page = refTo(header, p.src.Pages.Column, 0)
 	}
+	if e := p.src.Effects; e != nil {
+		c.effects = newEffectPlan(e, c.fields, spec.FieldIndex)
+	}
 	c.tally = newTally(len(c.keys), len(c.controls))
+	if p.src.Known != nil || len(p.src.Ties) > 0 || len(p.src.ZeroSums) > 0 {
+		c.proofs = newProofs(p.src, p.sourceFields(), c.fields, spec.FieldIndex)
+		c.tally.ofProofs(c.proofs)
+	}
 	c.bindColumns()
 	return c
 }
@@ -299,6 +312,16 @@ func (c *converter) batch(b *rawBatch) arrow.RecordBatch {
 func (c *converter) row(rec *rawRecord) {
 	for _, f := range c.order {
 		f.read(rec, c.vals)
+	}
+	c.countControls()
+	if c.proofs != nil {
+		c.sumZero()
+	}
+	if c.plan.effects != nil {
+		c.fold()
+	}
+	if c.proofs != nil {
+		c.prove(rec)
 	}
 	st := c.statusOf()
 	broken := c.setCompared(st)
@@ -493,7 +516,7 @@ func (c *converter) setKey(o *keyColumns, t []byte, ok bool) {
 	}
 }
 
-// count adds the record to the totals and control sums.
+// count adds the record to the totals.
 func (c *converter) count() {
 	t := c.tally
 	t.rows++
@@ -511,12 +534,16 @@ func (c *converter) count() {
 			sum.sum.add(v.d)
 		}
 	}
+}
+
+// countControls adds the record to the control sums, as the file writes it.
+func (c *converter) countControls() {
 	for i, f := range c.controls {
 		switch v := &c.vals[f]; {
 		case v.bad:
-			t.controls[i].unreadable++
+			c.tally.controls[i].unreadable++
 		case !v.null:
-			t.controls[i].sum.add(v.written())
+			c.tally.controls[i].sum.add(v.written())
 		}
 	}
 }
@@ -542,6 +569,10 @@ type tally struct {
 	next     int          // the one to be replaced
 	controls []totalSum
 	keys     []keyTally
+	ties     []tieTally             // by Source.Ties
+	unknown  []unknownTally         // by the sorted names of Known.Values
+	zero     []map[string]*totalSum // by Source.ZeroSums
+	members  map[string]bool        // that the source is not known to have
 }
 
 type totalSum struct {
@@ -563,6 +594,15 @@ func newTally(keys, controls int) *tally {
 		totals:   map[string]*totalSum{},
 		controls: make([]totalSum, controls),
 		keys:     make([]keyTally, keys),
+	}
+}
+
+// ofProofs makes room for what the proofs count.
+func (t *tally) ofProofs(p *proofs) {
+	t.ties, t.unknown = make([]tieTally, len(p.ties)), make([]unknownTally, len(p.known))
+	t.members = map[string]bool{}
+	for range p.zero {
+		t.zero = append(t.zero, map[string]*totalSum{})
 	}
 }
 
@@ -612,6 +652,36 @@ func (t *tally) merge(o *tally) {
 		}
 		t.keys[i].Filled += k.Filled
 		t.keys[i].Scientific += k.Scientific
+	}
+	t.mergeProofs(o)
+}
+
+// mergeProofs is the part of merge that concerns the proofs.
+func (t *tally) mergeProofs(o *tally) {
+	for i, b := range o.ties {
+		a := &t.ties[i]
+		if b.Broken > 0 && (a.Broken == 0 || b.FirstRecord < a.FirstRecord) {
+			a.FirstRecord = b.FirstRecord
+		}
+		a.Broken += b.Broken
+	}
+	for i := range o.unknown {
+		t.unknown[i].merge(&o.unknown[i])
+	}
+	for i := range o.zero {
+		for k, s := range o.zero[i] {
+			sum := t.zero[i][k]
+			if sum == nil {
+				t.zero[i][k] = s
+				continue
+			}
+			sum.rows += s.rows
+			sum.unreadable += s.unreadable
+			sum.sum.merge(&s.sum)
+		}
+	}
+	for m := range o.members {
+		t.members[m] = true
 	}
 }
 

@@ -35,6 +35,10 @@ type sidecar struct {
 	Totals       []sidecarTotal
 	Controls     []sidecarTotal // by Controls.Sums
 	Keys         []keyTally     // by pass
+	Ties         []tieTally     // by Source.Ties
+	Zero         [][]sidecarTotal
+	Unknown      []unknownTally // by the sorted names of Known.Values
+	Members      []string       // that the source is not known to have
 }
 
 // sidecarTotal is one exact sum as decimal text.
@@ -92,11 +96,15 @@ func planDigest(p *stagePlan, name string) string {
 		XML         *rules.XML
 		Pages       *rules.Pages
 		Controls    *rules.Controls
+		Known       *rules.Known
+		Effects     *rules.Effects
+		Ties        []rules.Tie
+		ZeroSums    []rules.ZeroSum
 	}{
 		stageSemantics, l.Side, l.Stored(), named(p.sourceFields()), named(l.spec.Fields), l.spec.TransportColumns,
 		l.job.Match, l.job.Compare, p.src.Format, compressionOf(p.src.Compression, name), p.src.CSV, p.src.JSON,
 		p.src.Zip, p.src.Typed, p.src.Fixed, p.src.XLSX, p.src.XML,
-		p.src.Pages, p.src.Controls,
+		p.src.Pages, p.src.Controls, p.src.Known, p.src.Effects, p.src.Ties, p.src.ZeroSums,
 	})
 	if err != nil {
 		panic(fmt.Sprintf("plan digest: %v", err)) // plain data always marshals

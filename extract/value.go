@@ -63,6 +63,7 @@ type fieldReader struct {
 	index   int // in SideSpec.Fields: the bit in bad and amb
 	kind    fieldKind
 	cell    cellRef
+	whence  *whence     // nil: the value is the text of cell
 	buf     []byte      // of a canonical text that had to be made
 	steps   *normaliser // typed fields: applied before the conversion
 	form    decimalForm
@@ -71,17 +72,23 @@ type fieldReader struct {
 	fixed   int // scale of the staged DECIMAL; -1 where it is staged as text
 	sign    cellRef
 	signs   map[string]bool // mark → negative
-	minorOf int             // field index of the currency; -1
+	minorOf int             // field index of the currency whose minor units the number is in; -1
+	unit    unit
+	zones   map[string]*zoneResolver // text of the column zone → zone; nil: one zone
+	zone    cellRef
 }
 
 // read converts the field. vals holds the fields of the record that were read
 // before; the currency that minor units depend on is among them.
 func (r *fieldReader) read(rec *rawRecord, vals []value) {
 	v := &vals[r.index]
-	c := r.cell.of(rec)
+	c, readable := r.cell.of(rec), true
+	if r.whence != nil {
+		c, readable = r.whence.of(rec, &r.form)
+	}
 	v.text, v.canon = c.Text, nil
-	v.null, v.bad, v.never, v.twice = c.Kind == CellNull, false, false, false
-	if r.kind == kindText {
+	v.null, v.bad, v.never, v.twice = c.Kind == CellNull, !readable, false, false
+	if r.kind == kindText || v.bad {
 		return
 	}
 	if v.null {
@@ -109,6 +116,9 @@ func (r *fieldReader) read(rec *rawRecord, vals []value) {
 		}
 		v.bad = !ok
 	case kindTimestamp:
+		if r.zones != nil {
+			r.times.zone = r.zones[string(r.zone.of(rec).Text)]
+		}
 		t := r.times.parse(text)
 		v.i, v.late, v.twice, v.never, v.bad = t.us, t.late, t.twice, t.never, !t.present
 	case kindCurrency:
@@ -127,8 +137,14 @@ func (r *fieldReader) readDecimal(v *value, text []byte, rec *rawRecord, vals []
 			return false
 		}
 	}
-	if r.signs == nil && r.minorOf < 0 {
+	if r.signs == nil && r.minorOf < 0 && !r.pair() {
 		v.canon = canonical
+	}
+	if r.pair() {
+		if d.neg {
+			return false // a negative debit: either reading could be meant
+		}
+		d.neg = r.whence.debit && !d.isZero()
 	}
 	if r.signs != nil {
 		negative, listed := r.signs[string(r.sign.of(rec).Text)]
@@ -139,11 +155,9 @@ func (r *fieldReader) readDecimal(v *value, text []byte, rec *rawRecord, vals []
 	}
 	if r.minorOf >= 0 {
 		v.minor = d
-		exponent, ok := r.exponent(&vals[r.minorOf])
-		if !ok {
-			return false
-		}
-		if d, ok = d.minor(exponent); !ok {
+	}
+	if r.unit.of >= 0 {
+		if d, ok = r.unit.apply(d, &vals[r.unit.of]); !ok {
 			return false
 		}
 	}
@@ -162,18 +176,6 @@ func (r *fieldReader) readDecimal(v *value, text []byte, rec *rawRecord, vals []
 // stagedPrecision is the number of digits of a staged DECIMAL with a declared
 // scale. Sums over 10^10 rows of it cannot leave DECIMAL(38).
 const stagedPrecision = 28
-
-// exponent finds the decimals of the minor unit of the record's currency.
-func (r *fieldReader) exponent(c *value) (int, bool) {
-	code := c.code
-	if c.null || c.bad {
-		return 0, false
-	}
-	if code == ([3]byte{}) && !currencyCode(c.text, &code) {
-		return 0, false
-	}
-	return minorExponent(string(code[:]))
-}
 
 // readInteger reads an optional sign and digits, up to 38 of them; leading zeros
 // do not count, minus zero is zero. A mark, a group or an exponent is unreadable.
@@ -289,6 +291,9 @@ func refTo(header []string, name string, position int) cellRef {
 	return cellRef{at: -1, name: name}
 }
 
+// pair tells whether the amount stands in two columns, for debit and credit.
+func (r *fieldReader) pair() bool { return r.field.DebitCredit != nil }
+
 // newFieldReader compiles one field of a source for a header. spec is the field
 // of the side, which decides the staged type.
 func newFieldReader(src *rules.Source, f, spec rules.Field, index int, header []string, fieldIndex func(string) int) *fieldReader {
@@ -304,6 +309,8 @@ func newFieldReader(src *rules.Source, f, spec rules.Field, index int, header []
 		fixed:   spec.Scale,
 		sign:    cellRef{at: -1},
 		minorOf: -1,
+		unit:    newUnit(f, fieldIndex),
+		whence:  newWhence(f, header),
 	}
 	if f.SignFrom != nil {
 		r.sign = refTo(header, f.SignFrom.Column, 0)
@@ -316,7 +323,11 @@ func newFieldReader(src *rules.Source, f, spec rules.Field, index int, header []
 		}
 	}
 	if f.MinorUnitsOf != "" {
-		r.minorOf = fieldIndex(f.MinorUnitsOf)
+		r.minorOf = r.unit.of
+	}
+	if z := f.ZoneFrom; z != nil {
+		r.zone = refTo(header, z.Column, 0)
+		r.zones = newZones(z)
 	}
 	return r
 }

@@ -33,7 +33,7 @@ func readOne(t *testing.T, fields []rules.Field, cells map[string]string) []valu
 	var late []*fieldReader
 	for i, f := range fields {
 		r := newFieldReader(&rules.Source{}, f, f, i, header, spec.FieldIndex)
-		if r.minorOf >= 0 {
+		if r.unit.of >= 0 {
 			late = append(late, r)
 			continue
 		}
@@ -71,7 +71,8 @@ func TestReadAmount(t *testing.T) {
 		{minor, map[string]string{"amount": "100", "currency": "ZZZ"}, "?"},
 		{minor, map[string]string{"amount": "100", "currency": ""}, "?"},
 		{minor, map[string]string{"amount": "50", "currency": "usd"}, "0.5"},
-		{minor, map[string]string{"amount": "45.5", "currency": "GBP"}, "0.455"},
+		{minor, map[string]string{"amount": "45.0", "currency": "GBP"}, "0.45"},
+		{minor, map[string]string{"amount": "45.5", "currency": "GBP"}, "?"}, // half a penny is not declared
 		{scaled, map[string]string{"amount": "12.345"}, "?"},
 		{scaled, map[string]string{"amount": "12.3400"}, "12.34"},
 		{scaled, map[string]string{"amount": strings.Repeat("9", 27)}, "?"}, // DECIMAL(28,2) holds 26 before the mark

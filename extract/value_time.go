@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -30,9 +31,10 @@ type timeForm struct {
 
 type timeLayout struct {
 	layout string
-	offset bool // the text carries its offset, so the zone does not matter
-	named  bool // it carries a zone abbreviation
-	plain  byte // 'T' or ' ': the ISO form with this separator and no offset; 0 none
+	offset bool  // the text carries its offset, so the zone does not matter
+	named  bool  // it carries a zone abbreviation
+	plain  byte  // 'T' or ' ': the ISO form with this separator and no offset; 0 none
+	unix   int64 // microseconds of the unit that the number counts from 1970; 0 no number
 }
 
 func newTimeForm(f rules.Field) timeForm {
@@ -51,6 +53,10 @@ func newTimeForm(f rules.Field) timeForm {
 			tl.plain = 'T'
 		case "2006-01-02 15:04:05":
 			tl.plain = ' '
+		case rules.LayoutUnix:
+			tl.unix = usPerSecond
+		case rules.LayoutUnixMilli:
+			tl.unix = usPerSecond / 1000
 		}
 		t.layouts = append(t.layouts, tl)
 	}
@@ -74,15 +80,59 @@ func (t *timeForm) parse(b []byte) instant {
 			return t.local(sec, us)
 		}
 	}
+	for i := range t.layouts {
+		if u := t.layouts[i].unix; u > 0 {
+			if v := parseUnix(b, u); v.present {
+				return v
+			}
+		}
+	}
 	if tooFine(b) {
 		return instant{}
 	}
 	for i := range t.layouts {
+		if t.layouts[i].unix > 0 {
+			continue
+		}
 		if v := t.parseLayout(&t.layouts[i], b); v.present {
 			return v
 		}
 	}
 	return instant{}
+}
+
+// parseUnix reads a number of units since 1970-01-01T00:00:00Z, of us microseconds
+// each. A fraction finer than a microsecond is unreadable, and so is a year outside
+// 1 to 9999.
+func parseUnix(b []byte, us int64) instant {
+	form := decimalForm{mark: '.'}
+	d, ok := form.parse(b)
+	if !ok || d.hi != 0 || d.scale > 6 {
+		return instant{}
+	}
+	n := new(big.Int).Mul(d.big(), big.NewInt(us))
+	n, rest := n.QuoRem(n, big.NewInt(int64(pow10[d.scale])), new(big.Int))
+	if rest.Sign() != 0 || !n.IsInt64() || n.Int64() < firstMicro || n.Int64() > lastMicro {
+		return instant{}
+	}
+	return instant{us: n.Int64(), present: true}
+}
+
+// The first and the last microsecond of the years 1 to 9999.
+var (
+	firstMicro = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
+	lastMicro  = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro() - 1
+)
+
+// newZones resolves the zones that another column names; they are known to load.
+func newZones(z *rules.ZoneFrom) map[string]*zoneResolver {
+	out := map[string]*zoneResolver{}
+	for mark, name := range z.Zones {
+		if zone, err := time.LoadLocation(name); err == nil {
+			out[mark] = &zoneResolver{zone: zone}
+		}
+	}
+	return out
 }
 
 func (t *timeForm) parseLayout(l *timeLayout, b []byte) instant {

@@ -49,15 +49,11 @@ func (d *decoder) checkSide(job *Job, s Side) {
 		if t := knownTypes[s][f.Name]; t != "" && f.Type != t && !d.faulty(join(p, "type")) {
 			d.fail(p, "add `type: "+string(t)+"`", "the field %s of the %s is %s, it must be %s", f.Name, s, f.Type, t)
 		}
-		if f.MinorUnitsOf == "" {
-			continue
-		}
-		if c, ok := d.fieldOf(job, s, f.MinorUnitsOf, join(p, "minor_units_of")); ok && c.Type != Currency && c.Type != Text {
-			d.fail(join(p, "minor_units_of"), "name the field with the currency", "%s is %s, it holds no currency", c.Name, c.Type)
-		}
+		d.checkUnits(job, s, &f, p)
 	}
 	for i, src := range spec.Sources {
 		d.checkControls(job, s, &src, index(join(string(s), "sources"), i))
+		d.checkProofs(job, s, &src, index(join(string(s), "sources"), i))
 	}
 	d.checkSurvivor(job, s)
 	if k := spec.KeepEffect; k != nil {
@@ -69,6 +65,18 @@ func (d *decoder) checkSide(job *Job, s Side) {
 				p := index("results.keep_effect.agrees", i)
 				d.fail(p, didYouMean(name, compareNames(job.Compare)), "%q is no compared field", name)
 			}
+		}
+	}
+}
+
+// checkUnits: the field that units and decimals go by holds a currency.
+func (d *decoder) checkUnits(job *Job, s Side, f *Field, path string) {
+	for key, name := range map[string]string{"minor_units_of": f.MinorUnitsOf, "major_units_of": f.MajorUnitsOf} {
+		if name == "" {
+			continue
+		}
+		if c, ok := d.fieldOf(job, s, name, join(path, key)); ok && c.Type != Currency && c.Type != Text {
+			d.fail(join(path, key), "name the field with the currency", "%s is %s, it holds no currency", c.Name, c.Type)
 		}
 	}
 }
@@ -205,8 +213,8 @@ func currencyOf(f *Field) string {
 	switch {
 	case !numeric(f.Type):
 		return ""
-	case f.MinorUnitsOf != "":
-		return f.MinorUnitsOf
+	case f.MinorUnitsOf != "" || f.MajorUnitsOf != "":
+		return cmp.Or(f.MinorUnitsOf, f.MajorUnitsOf)
 	case f.Name == "amount":
 		return "currency"
 	}

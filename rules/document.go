@@ -21,8 +21,12 @@ const (
 	maxErrors   = 100
 )
 
-// place is a position in the job file, both from 1.
-type place struct{ line, column int }
+// place is a position in the job file, both from 1; or in a preset, whose name and
+// version file is then.
+type place struct {
+	line, column int
+	file         string
+}
 
 // decoder walks the nodes of one job file and collects every fault.
 type decoder struct {
@@ -31,7 +35,7 @@ type decoder struct {
 	errs     Errors
 	warnings []Warning
 	places   map[string]place // path → where it is said; missing keys use the nearest one above
-	given    map[string]int   // path of a scalar or list in the file → line
+	given    map[string]place // path of a scalar or list in the file → where it stands
 	used     map[string]bool  // "shape.key" that a loader looked at
 	nodes    int
 }
@@ -41,8 +45,8 @@ func newDecoder(src []byte, file string) *decoder {
 	return &decoder{
 		file:   file,
 		lines:  strings.Split(text, "\n"),
-		places: map[string]place{"": {1, 1}},
-		given:  map[string]int{},
+		places: map[string]place{"": {line: 1, column: 1}},
+		given:  map[string]place{},
 		used:   map[string]bool{},
 	}
 }
@@ -83,7 +87,7 @@ func (d *decoder) root(src []byte) *yaml.Node {
 }
 
 func (d *decoder) badByte(src []byte) place {
-	p := place{1, 1}
+	p := place{line: 1, column: 1}
 	for len(src) > 0 {
 		r, n := utf8.DecodeRune(src)
 		if r == utf8.RuneError && n == 1 {
@@ -91,7 +95,7 @@ func (d *decoder) badByte(src []byte) place {
 		}
 		p.column++
 		if r == '\n' {
-			p = place{p.line + 1, 1}
+			p = place{line: p.line + 1, column: 1}
 		}
 		src = src[n:]
 	}
@@ -113,7 +117,7 @@ func (d *decoder) syntax(err error) {
 	if le.ContextMsg != "" {
 		msg = le.ContextMsg + ": " + msg
 	}
-	p := place{min(le.Mark.Line, len(d.lines)), max(le.Mark.Column, 1)}
+	p := place{line: min(le.Mark.Line, len(d.lines)), column: max(le.Mark.Column, 1)}
 	d.failAt(p, "", "", "not YAML: %s", msg)
 }
 
@@ -122,7 +126,7 @@ func (d *decoder) secondDocument() place {
 	content := false
 	for i, line := range d.lines {
 		if content && strings.HasPrefix(line, "---") {
-			return place{i + 1, 1}
+			return place{line: i + 1, column: 1}
 		}
 		text := strings.TrimSpace(line)
 		content = content || text != "" && !strings.HasPrefix(text, "#") && !strings.HasPrefix(text, "---")
@@ -235,7 +239,8 @@ func overlay(base, over *yaml.Node) *yaml.Node {
 	return &out
 }
 
-func at(n *yaml.Node) place { return place{n.Line, n.Column} }
+// at is where a node stands. Nodes of presets carry their preset as a comment.
+func at(n *yaml.Node) place { return place{line: n.Line, column: n.Column, file: n.LineComment} }
 
 func kindName(n *yaml.Node) string {
 	switch n.Kind {
@@ -259,7 +264,9 @@ func (d *decoder) failAt(p place, path, hint, format string, args ...any) {
 		return
 	}
 	e := Error{File: d.file, Line: p.line, Column: p.column, Path: path, Hint: hint, Msg: fmt.Sprintf(format, args...)}
-	if p.line > 0 && p.line <= len(d.lines) {
+	if p.file != "" {
+		e.File = "preset " + p.file
+	} else if p.line > 0 && p.line <= len(d.lines) {
 		e.Source = printable(d.lines[p.line-1])
 	}
 	d.errs = append(d.errs, e)
@@ -299,7 +306,11 @@ func (d *decoder) fail(path, hint, format string, args ...any) {
 
 func (d *decoder) warn(path, hint, format string, args ...any) {
 	p := d.place(path)
-	d.warnings = append(d.warnings, Warning{File: d.file, Line: p.line, Column: p.column, Path: path, Hint: hint, Msg: fmt.Sprintf(format, args...)})
+	file := d.file
+	if p.file != "" {
+		file = "preset " + p.file
+	}
+	d.warnings = append(d.warnings, Warning{File: file, Line: p.line, Column: p.column, Path: path, Hint: hint, Msg: fmt.Sprintf(format, args...)})
 }
 
 func (d *decoder) place(path string) place {
@@ -396,7 +407,7 @@ func (d *decoder) record(path string, k, v *yaml.Node) {
 	}
 	d.places[path] = p
 	if v.Kind != yaml.MappingNode {
-		d.given[path] = v.Line
+		d.given[path] = at(v)
 	}
 }
 

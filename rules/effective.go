@@ -109,18 +109,27 @@ var shortForms = map[string]bool{"column": true, "operations": true, "results": 
 // that it follows from, else the default.
 func (w *effective) origin(path string) string {
 	for p := path; p != ""; p = parentPath(p) {
-		if line, ok := w.job.given[p]; ok {
-			return "# " + filepath.Base(w.job.File) + ":" + strconv.Itoa(line)
+		if at, ok := w.job.given[p]; ok {
+			return w.said(at)
 		}
 		if key := p[len(parentPath(p)):]; !shortForms[strings.TrimPrefix(key, ".")] && !strings.HasPrefix(key, "[") {
 			break
 		}
 		// Both sides of a compared field or key part may be said by `field`.
-		if line, ok := w.job.given[join(parentPath(p), "field")]; ok {
-			return "# " + filepath.Base(w.job.File) + ":" + strconv.Itoa(line)
+		if at, ok := w.job.given[join(parentPath(p), "field")]; ok {
+			return w.said(at)
 		}
 	}
 	return "# default"
+}
+
+// said names a place: the job file, or the preset with its version, and the line.
+func (w *effective) said(at place) string {
+	file := at.file
+	if file == "" {
+		file = filepath.Base(w.job.File)
+	}
+	return "# " + file + ":" + strconv.Itoa(at.line)
 }
 
 func textNode(s string) *yaml.Node {

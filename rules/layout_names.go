@@ -11,7 +11,17 @@ import (
 var layoutNames = map[string]string{
 	"iso": "", "iso8601": "", "rfc3339": time.RFC3339Nano, "date": dateLayout, "datetime": "2006-01-02 15:04:05",
 	"rfc1123z": time.RFC1123Z,
+	"unix":     LayoutUnix, "unix_ms": LayoutUnixMilli,
 }
+
+// Layouts of numbers that count from 1970-01-01T00:00:00Z, as they stand in
+// Field.Layouts.
+const (
+	LayoutUnix      = "unix"    // seconds, a fraction of at most six digits allowed
+	LayoutUnixMilli = "unix_ms" // milliseconds
+)
+
+func unixLayout(layout string) bool { return layout == LayoutUnix || layout == LayoutUnixMilli }
 
 // layoutLetters turns the letters of other tools into Go's, the longest first.
 var layoutLetters = strings.NewReplacer(
@@ -29,6 +39,9 @@ func parseLayout(text string, t FieldType) (string, error) {
 	if l, ok := layoutNames[strings.ToLower(text)]; ok {
 		if l == dateLayout && t == Timestamp {
 			return "", fmt.Errorf("%q has no time of day", text)
+		}
+		if unixLayout(l) && t != Timestamp {
+			return "", fmt.Errorf("%q is an instant, not a day", text)
 		}
 		return l, nil
 	}
@@ -64,7 +77,7 @@ func parseLayout(text string, t FieldType) (string, error) {
 
 // hasOffset tells whether texts of the layout carry their offset.
 func hasOffset(layout string) bool {
-	return layout == "" || strings.Contains(layout, "Z07") || strings.Contains(layout, "-07") // the ISO forms may
+	return layout == "" || unixLayout(layout) || strings.Contains(layout, "Z07") || strings.Contains(layout, "-07") // the ISO forms may
 }
 
 // ambiguousLayouts returns two layouts that read one text as different days, as
@@ -72,6 +85,12 @@ func hasOffset(layout string) bool {
 func ambiguousLayouts(layouts []string) (string, string) {
 	for i, a := range layouts {
 		for _, b := range layouts[i+1:] {
+			if unixLayout(a) || unixLayout(b) {
+				if unixLayout(a) && unixLayout(b) {
+					return a, b
+				}
+				continue
+			}
 			for month := time.January; month <= time.December; month++ {
 				for day := 1; day <= 12; day++ {
 					t := time.Date(2019, month, day, 16, 47, 38, 0, time.UTC)

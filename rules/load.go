@@ -47,7 +47,7 @@ func (d *decoder) job(src []byte) *Job {
 	if n == nil {
 		return nil
 	}
-	o := d.object(n, jobShape, "")
+	o := d.object(d.presets(n), jobShape, "")
 	job := &Job{Version: 1, ClockSkew: defaultClockSkew}
 	if o.has("version") {
 		if v := o.text("version", "1"); v != "1" {

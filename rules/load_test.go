@@ -38,7 +38,7 @@ func TestCorpusLoads(t *testing.T) {
 }
 
 func TestExampleLoads(t *testing.T) {
-	for _, path := range []string{"testdata/example.yaml", "testdata/forms.yaml", "testdata/containers.yaml"} {
+	for _, path := range []string{"testdata/amounts.yaml", "testdata/example.yaml", "testdata/forms.yaml", "testdata/containers.yaml"} {
 		src, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
