@@ -49,7 +49,7 @@ func exceptions(ctx context.Context, db *duck.DB, in *Input, red *redactor) (Exc
 	if err := db.Scan(ctx, "SELECT count(*) FROM report_exceptions WHERE needs_work", &out.Of); err != nil {
 		return out, err
 	}
-	err := eachException(ctx, db, in.Bound.Job, red, "JOIN report_sample s ON s.o_rid IS NOT DISTINCT FROM w.o_rid AND s.r_rid IS NOT DISTINCT FROM w.r_rid ORDER BY s.place", func(e Exception) error {
+	err := eachException(ctx, db, in.Bound.Job, red, "report_sample_wide", func(e Exception) error {
 		out.Items = append(out.Items, e)
 		return nil
 	})
@@ -57,8 +57,8 @@ func exceptions(ctx context.Context, db *duck.DB, in *Input, red *redactor) (Exc
 	return out, err
 }
 
-// eachException reads rows of the wide view w, restricted and ordered by rest.
-func eachException(ctx context.Context, db *duck.DB, job *rules.Job, red *redactor, rest string, f func(Exception) error) error {
+// eachException reads a wide view with places, in their order.
+func eachException(ctx context.Context, db *duck.DB, job *rules.Job, red *redactor, view string, f func(Exception) error) error {
 	pairs := fieldPairs(job, red)
 	cols := []string{"CAST(w.link AS VARCHAR)", "w.pass", "w.set_id", "w.candidates", "w.fields", cutExpr("w.currency"),
 		"CAST(w.o_value AS VARCHAR)", "CAST(w.r_value AS VARCHAR)", "CAST(w.difference AS VARCHAR)",
@@ -75,7 +75,7 @@ func eachException(ctx context.Context, db *duck.DB, job *rules.Job, red *redact
 		source, file, sha, class, reason sql.NullString
 		record                           sql.NullInt64
 	}
-	return each(ctx, db, "SELECT "+strings.Join(cols, ",\n")+"\nFROM report_exceptions_wide w "+rest, func(rows *sql.Rows) error {
+	return each(ctx, db, "SELECT "+strings.Join(cols, ",\n")+"\nFROM "+view+" w ORDER BY w.place", func(rows *sql.Rows) error {
 		var link, pass, fields, code, vo, vr, diff sql.NullString
 		var set, candidates sql.NullInt64
 		var o, r ref

@@ -13,9 +13,10 @@ import (
 	"github.com/recon-batch/recon-batch/rules"
 )
 
-// parquetOptions: zstd costs little on narrow, sorted columns and is read by
-// every engine.
-const parquetOptions = "(FORMAT parquet, COMPRESSION zstd)"
+// parquetOptions: zstd is read by every engine; its first level makes files that are
+// no larger here. A dictionary is tried for columns of few values only: to find that
+// thousands of ids repeat nowhere costs more than it saves.
+const parquetOptions = "(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, DICTIONARY_SIZE_LIMIT 4096)"
 
 // writeParquet writes the rows: both narrow files, exceptions, links, rejects and
 // the queues. Every statement has a total order, so that the bytes do not depend
@@ -27,8 +28,7 @@ func writeParquet(ctx context.Context, d *Delivery) error {
 			return err
 		}
 	}
-	const wide = "SELECT * EXCLUDE (o_rid, r_rid, needs_work) FROM report_exceptions_wide ORDER BY o_rid NULLS LAST, r_rid NULLS LAST"
-	if err := d.copy(ctx, wide, "exceptions.parquet", parquetOptions); err != nil {
+	if err := d.copy(ctx, "SELECT * FROM report_exceptions_wide", "exceptions.parquet", parquetOptions); err != nil {
 		return err
 	}
 	if err := d.copy(ctx, sqlLinks.Render(nil), "links.parquet", parquetOptions); err != nil {
@@ -58,13 +58,13 @@ func writeParquet(ctx context.Context, d *Delivery) error {
 const confirmColumns = "item_id, case_id, run_id, operation_id, idempotency_key, remote_id, type, entity, version, amount, currency, " +
 	"class, reason, expected_state, next_state, observe_only, o_source, o_file, o_record, r_source, r_file, r_record"
 
-// queueRows selects the items of a queue in the order of their ids.
+// queueRows selects the items of a queue; the view has them in the order of their ids.
 func queueRows(queue string) string {
 	columns := "*"
 	if queue == "confirm" {
 		columns = confirmColumns
 	}
-	return "SELECT " + columns + " FROM report_items WHERE queue = " + duck.Literal(queue) + " ORDER BY item_id"
+	return "SELECT " + columns + " FROM report_items WHERE queue = " + duck.Literal(queue)
 }
 
 // copy writes the rows of a statement to a file.

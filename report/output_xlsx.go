@@ -278,8 +278,7 @@ func (w *sheet) exceptions(ctx context.Context, d *Delivery) error {
 		}
 	}
 	w.head(names...)
-	rest := fmt.Sprintf("WHERE w.needs_work ORDER BY w.o_rid NULLS LAST, w.r_rid NULLS LAST LIMIT %d", sheetExceptions)
-	err := eachException(ctx, d.DB, job, red, rest, func(e Exception) error {
+	err := eachException(ctx, d.DB, job, red, "report_sheet_wide", func(e Exception) error {
 		cells := []any{nil, nil, nil, nil, e.Differs, e.Currency, amount{e.OperationAmount, e.Currency}, amount{e.ResultAmount, e.Currency},
 			amount{e.Difference, e.Currency}, nil, nil, nil, nil, e.Pass, nil}
 		if e.Operation != nil {

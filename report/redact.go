@@ -91,15 +91,23 @@ func (r *redactor) list() []Redacted {
 // alias: the value as canonical text, or the text as found where it is
 // unreadable or ambiguous. Instants are RFC 3339 in UTC.
 func fieldText(alias string, f rules.Field) string {
-	value := alias + "." + duck.Ident("f_"+f.Name)
+	text := canonicalText(alias+"."+duck.Ident("f_"+f.Name), f)
 	if f.Type == rules.Text {
-		return value
-	}
-	text := "CAST(" + value + " AS VARCHAR)"
-	if f.Type == rules.Timestamp {
-		text = instantText(value)
+		return text
 	}
 	return "coalesce(" + alias + "." + duck.Ident("raw_"+f.Name) + ", " + text + ")"
+}
+
+// canonicalText renders a staged value as text.
+func canonicalText(value string, f rules.Field) string {
+	switch f.Type {
+	case rules.Text:
+		return value
+	case rules.Timestamp:
+		return instantText(value)
+	default:
+		return "CAST(" + value + " AS VARCHAR)"
+	}
 }
 
 // instantText renders microseconds since the epoch as RFC 3339 in UTC, with a

@@ -77,24 +77,32 @@ func periodReason(job *rules.Job) string {
 
 // makeRelations makes the small tables and the views that outputs read:
 // report_files, report_passes, report_exceptions, report_sample, the ENUM types
-// of the narrow rows, and the wide views. It may run again in the same database.
+// of the narrow rows, and the wide views (see wideViews and itemsView). It may run
+// again in the same database.
 func makeRelations(ctx context.Context, db *duck.DB, in *Input, red *redactor) error {
 	job := in.Bound.Job
-	stmts := []string{"DROP VIEW IF EXISTS report_exceptions_wide", "DROP VIEW IF EXISTS report_items"}
+	stmts := []string{"DROP VIEW IF EXISTS report_exceptions_wide", "DROP VIEW IF EXISTS report_sample_wide",
+		"DROP VIEW IF EXISTS report_sheet_wide", "DROP VIEW IF EXISTS report_items"}
 	stmts = append(stmts, fileTables(in)...)
 	stmts = append(stmts, passTables(job)...)
 	scale, _ := amountScale(job)
+	quietO, quietR := quietExpr("vo", job), quietExpr("vr", job)
 	stmts = append(stmts,
+		sqlSeveral.Render(duck.Slots{"o_quiet": quietO, "r_quiet": quietR}),
 		sqlExceptions.Render(duck.Slots{
 			"o_currency": currencyExpr(job, rules.Operations, "o"), "r_currency": currencyExpr(job, rules.Results, "r"),
 			"o_value": valueExpr(job, rules.Operations, "o", scale), "r_value": valueExpr(job, rules.Results, "r", scale),
-			"o_quiet": quietExpr("vo", job), "r_quiet": quietExpr("vr", job),
+			"o_quiet": quietO, "r_quiet": quietR,
 			"o_work": needsWorkExpr("j.o_class", "j.o_reason"), "r_work": needsWorkExpr("j.r_class", "j.r_reason"),
 		}),
-		wideView(job, red),
 		sqlSample.Render(duck.Slots{"limit": strconv.Itoa(sampleExceptions)}),
-		itemsView(in, red),
 	)
+	raw, err := rawColumns(ctx, db, job)
+	if err != nil {
+		return err
+	}
+	stmts = append(stmts, wideViews(in, red, raw)...)
+	stmts = append(stmts, itemsView(in, red))
 	for _, q := range stmts {
 		if err := db.Exec(ctx, q); err != nil {
 			return err
@@ -103,18 +111,19 @@ func makeRelations(ctx context.Context, db *duck.DB, in *Input, red *redactor) e
 	return nil
 }
 
-// fileTables makes report_files (both sides, for residual rows), and for the
-// narrow rows report_files_operations and report_files_results, whose names are
-// ENUMs.
+// fileTables makes report_files (both sides, for links), for the narrow rows
+// report_files_operations and report_files_results, and the ENUMs of all names and
+// digests.
 func fileTables(in *Input) []string {
 	var all []string
 	out := []string{}
-	sources, files := newNames(), newNames()
+	sources, files, digests := newNames(), newNames(), newNames()
 	narrow := map[rules.Side][]string{}
 	for _, side := range rules.Sides {
 		for _, f := range in.relation(side).Files {
 			sources.add(f.Source)
 			files.add(f.Name)
+			digests.add(f.SHA256)
 			all = append(all, fmt.Sprintf("(%s, %d, %s, %s, %s)", duck.Literal(string(side)), f.No, duck.Literal(f.Source), duck.Literal(f.Name), duck.Literal(f.SHA256)))
 			narrow[side] = append(narrow[side], fmt.Sprintf("(%d, %s, %s)", f.No, duck.Literal(f.Source), duck.Literal(f.Name)))
 		}
@@ -122,9 +131,10 @@ func fileTables(in *Input) []string {
 	out = append(out,
 		"CREATE OR REPLACE TABLE report_files (side VARCHAR, file_no BIGINT, source VARCHAR, file VARCHAR, sha256 VARCHAR)",
 		"DROP TABLE IF EXISTS report_files_operations", "DROP TABLE IF EXISTS report_files_results",
-		"DROP TYPE IF EXISTS report_source", "DROP TYPE IF EXISTS report_file",
+		"DROP TYPE IF EXISTS report_source", "DROP TYPE IF EXISTS report_file", "DROP TYPE IF EXISTS report_sha256",
 		"CREATE TYPE report_source AS ENUM ("+sources.literals()+")",
 		"CREATE TYPE report_file AS ENUM ("+files.literals()+")",
+		"CREATE TYPE report_sha256 AS ENUM ("+digests.literals()+")",
 	)
 	if len(all) > 0 {
 		out = append(out, "INSERT INTO report_files VALUES "+strings.Join(all, ", "))
@@ -195,47 +205,6 @@ func fieldColumn(side rules.Side, field string) string {
 		field = "field_" + field
 	}
 	return short(side) + "_" + field
-}
-
-// wideView renders the view of exceptions.parquet.
-func wideView(job *rules.Job, red *redactor) string {
-	scale, _ := amountScale(job)
-	money := "e.o_value, e.r_value, e.difference,"
-	if red.redacted("amount") {
-		null := fmt.Sprintf("CAST(NULL AS DECIMAL(38,%d))", scale)
-		money = fmt.Sprintf("%[1]s AS o_value, %[1]s AS r_value, %[1]s AS difference,", null)
-	}
-	var fields []string
-	for _, side := range rules.Sides {
-		for _, f := range job.Spec(side).Fields {
-			if red.dropped(f.Name) {
-				continue
-			}
-			fields = append(fields, red.expr(f.Name, fieldText(short(side), f))+" AS "+duck.Ident(fieldColumn(side, f.Name))+",")
-		}
-	}
-	return sqlExceptionsWide.Render(duck.Slots{
-		"money":  red.expr("currency", "e.currency") + " AS currency, " + money,
-		"fields": strings.Join(fields, "\n       "),
-	})
-}
-
-// itemsView renders the view of the queue files.
-func itemsView(in *Input, red *redactor) string {
-	slots := duck.Slots{
-		"run_id":       duck.Literal(in.RunID),
-		"next_attempt": instantText("i.next_attempt_us"),
-		"expiry":       instantText("i.expiry_us"),
-		"due":          instantText("i.due_us"),
-	}
-	for _, c := range []struct{ column, field string }{
-		{"operation_id", "operation_id"}, {"idempotency_key", "idempotency_key"}, {"remote_id", "remote_id"},
-		{"keep_remote_id", "remote_id"}, {"type", "type"}, {"entity", "entity"}, {"version", "version"},
-		{"amount", "amount"}, {"currency", "currency"}, {"destination", "destination"}, {"state", "state"},
-	} {
-		slots[c.column] = red.expr(c.field, "CAST(i."+c.column+" AS VARCHAR)")
-	}
-	return sqlItemsWide.Render(slots)
 }
 
 // nullText reads a nullable text.
