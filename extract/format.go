@@ -85,6 +85,9 @@ func openReaderLimits(src *rules.Source, fields []rules.Field, f io.Reader, name
 
 // openStream reads a format that is read from its first byte to its last.
 func openStream(src *rules.Source, need []neededColumn, content io.Reader, name string, lim Limits) (Reader, error) {
+	if src.Format.Bank() {
+		return orNil(newBankReader(src, need, content, name))
+	}
 	text := func(encoding string) (io.Reader, error) { return decodeText(content, encoding, name) }
 	switch src.Format {
 	case rules.FormatCSV:
@@ -127,6 +130,9 @@ func orNil[R Reader](r R, err error) (Reader, error) {
 
 // emptyIsNull tells whether the source holds an empty text for null.
 func emptyIsNull(src *rules.Source) bool {
+	if src.Format.Bank() {
+		return true
+	}
 	switch src.Format {
 	case rules.FormatCSV, rules.FormatTyped:
 		return src.CSV.EmptyText != "quoted_is_text"

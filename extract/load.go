@@ -44,7 +44,11 @@ func Load(ctx context.Context, db *duck.DB, job *rules.Bound, side rules.Side, o
 		return nil, stageError(err)
 	}
 	layout := NewLayout(job.Job, side)
-	found, err := discover(opt.BaseDir, job.Inputs[side])
+	inputs, err := bankInputs(ctx, opt.BaseDir, job.Inputs[side])
+	if err != nil {
+		return nil, err
+	}
+	found, err := discover(opt.BaseDir, inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +58,7 @@ func Load(ctx context.Context, db *duck.DB, job *rules.Bound, side rules.Side, o
 	l := &loader{
 		stager: &stager{db: db, dir: dir, layout: layout, opt: opt},
 		job:    job,
-		inputs: job.Inputs[side],
+		inputs: inputs,
 		found:  found,
 		rel:    &Relation{Side: side, Layout: layout},
 	}
@@ -74,7 +78,7 @@ func (l *loader) load(ctx context.Context) error {
 	if err := l.settle(ctx); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{l.checkSources, l.checkPages, l.otherTimes, l.listRepeated} {
+	for _, step := range []func(context.Context) error{l.checkSources, l.checkPages, l.checkBanks, l.otherTimes, l.listRepeated} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -98,6 +102,9 @@ type loader struct {
 	spoiled map[string]string // source → why its coverage is withdrawn whole
 	// elsewhen says of a file (index of found) why its records are of other times
 	elsewhen map[int]string
+	// what banks say of a file (index of found): what is missing beside it, and why its
+	// rows are not final
+	gaps, provisional map[int]string
 }
 
 // refuseMissing refuses a side whose required sources lack files, all at once.
@@ -322,6 +329,7 @@ func (l *loader) coverage() []Interval {
 				e.spoiled = fmt.Sprintf("%s has %d rejected records", f.rel, file.Rejected)
 			case l.elsewhen[j] != "":
 				e.spoiled = l.elsewhen[j]
+			case l.bankEvidence(j, &e):
 			default:
 				e.proved = true
 			}

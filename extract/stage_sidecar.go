@@ -94,6 +94,7 @@ func planDigest(p *stagePlan, name string) string {
 		Fixed       *rules.Fixed
 		XLSX        *rules.XLSX
 		XML         *rules.XML
+		Bank        *rules.Bank
 		Pages       *rules.Pages
 		Controls    *rules.Controls
 		Known       *rules.Known
@@ -103,7 +104,7 @@ func planDigest(p *stagePlan, name string) string {
 	}{
 		stageSemantics, l.Side, l.Stored(), named(p.sourceFields()), named(l.spec.Fields), l.spec.TransportColumns,
 		l.job.Match, l.job.Compare, p.src.Format, compressionOf(p.src.Compression, name), p.src.CSV, p.src.JSON,
-		p.src.Zip, p.src.Typed, p.src.Fixed, p.src.XLSX, p.src.XML,
+		p.src.Zip, p.src.Typed, p.src.Fixed, p.src.XLSX, p.src.XML, p.src.Bank,
 		p.src.Pages, p.src.Controls, p.src.Known, p.src.Effects, p.src.Ties, p.src.ZeroSums,
 	})
 	if err != nil {

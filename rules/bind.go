@@ -25,6 +25,7 @@ type Input struct {
 	Source   *Source
 	Path     string // pattern or exact path, dates filled in, relative to the job file's folder
 	FileDate string // 2006-01-02, or ""
+	Reach    string // path of Source.Bank.Reach, dates filled in; "" none
 	From     *int64 // declared coverage of this input, microseconds; nil where not declared
 	Until    *int64
 }
@@ -129,6 +130,11 @@ func (j *Job) inputs(src *Source, s Side, date string) ([]Input, error) {
 		var err error
 		if in.Path, err = src.Path.fill(date, day); err != nil {
 			return nil, fail.Wrap(fail.Usage, err, "the path of %s", what)
+		}
+		if b := src.Bank; b != nil && b.Reach != nil {
+			if in.Reach, err = b.Reach.Path.fill(date, day); err != nil {
+				return nil, fail.Wrap(fail.Usage, err, "bank.reach of %s", what)
+			}
 		}
 		if other, ok := dayOf[in.Path]; ok {
 			return nil, fail.New(fail.Usage, "%s has the same path on %s and %s: %s", what, other, day, in.Path).

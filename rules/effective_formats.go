@@ -4,6 +4,7 @@ import "strconv"
 
 // containers writes the mappings of a source for its container and record kinds.
 func (t *tree) containers(s *Source) {
+	t.bank(s.Bank, s.Format)
 	if z := s.Zip; z != nil {
 		t.sub("zip", func(t *tree) {
 			t.text("member", z.Member)

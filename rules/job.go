@@ -126,6 +126,7 @@ type Source struct {
 	Fixed          *Fixed
 	XLSX           *XLSX
 	XML            *XML
+	Bank           *Bank
 	Coverage       Coverage
 	Fields         []Field // fields of SideSpec as this source gives them (same names and order; overridden columns)
 	MinimumRecords int64

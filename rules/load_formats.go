@@ -35,6 +35,7 @@ func (d *decoder) containers(o *object, s *Source) {
 	case FormatXML:
 		d.xml(o.sub("xml", xmlShape), s)
 	}
+	defer d.bank(o, s) // which looks at the archive too
 	if o.has("zip") && s.Compression != CompressionZip {
 		o.fail("zip", "declare `compression: zip`", "the source is no zip archive, `zip` says nothing about it")
 	} else if c := o.sub("zip", zipShape); c != nil {

@@ -59,6 +59,7 @@ func (d *decoder) side(job *object, s Side, operations []Field) SideSpec {
 		o.fail("fields", "leave out fields that nothing uses", "the %s have %d fields, at most %d are possible", s, len(spec.Fields), maxFields)
 	}
 	d.coverageOfSide(&spec, paths)
+	d.checkProvisional(&spec, paths)
 	if c := o.sub("survivor", survivorShape); c != nil {
 		spec.Survivor = &Survivor{By: c.text("by", ""), Latest: c.text("latest", "")}
 	}

@@ -58,7 +58,7 @@ var sourceKeys = []key{
 	{name: "compression", doc: "Compression of the file, or zip for an archive that holds it.", def: "by the ending of the name: .gz, .zst, .zip", value: enumValue("auto", CompressionNone, CompressionGzip, CompressionZstd, CompressionZip)},
 	{name: "csv", doc: "Dialect of CSV, TSV and record-typed files.", value: shapeValue(csvShape)},
 	{name: "json", doc: "Where the records of a JSON document are.", value: shapeValue(jsonShape)},
-	formatKeys[0], formatKeys[1], formatKeys[2], formatKeys[3], formatKeys[4],
+	formatKeys[0], formatKeys[1], formatKeys[2], formatKeys[3], formatKeys[4], formatKeys[5],
 	{name: "coverage", doc: "What the source can prove (V26): `complete`, or a mapping.", def: "complete where no source of the side declares any", value: anyValue(schema{"const": "complete"}, shapeValue(coverageShape))},
 	{name: "minimum_records", doc: "Fewer data records refuse the file.", def: "0", value: intValue(0)},
 	{name: "controls", doc: "Totals that the file states about itself.", value: shapeValue(controlsShape)},
@@ -529,5 +529,5 @@ var shapes = []*shape{
 	prefixShape, signFromShape, debitCreditShape, zoneFromShape, survivorShape, keepEffectShape, passShape, keyPartShape, compareShape,
 	toleranceShape, roundShape, scopeShape, typeShape, windowShape, retryShape, backoffShape, approvalsShape,
 	describeShape, statesShape, limitsShape, retryBudgetShape, blastShape, gateShape, unattributedShape, redactShape,
-	secretShape, outputsShape,
+	secretShape, outputsShape, bankShape, bankReachShape,
 }

@@ -2,7 +2,8 @@ package rules
 
 // The shapes of the mappings that say how a container is read.
 
-var formatNames = []Format{FormatCSV, "tsv", FormatNDJSON, FormatJSON, FormatParquet, FormatTyped, FormatFixed, FormatXLSX, FormatXML}
+var formatNames = []Format{FormatCSV, "tsv", FormatNDJSON, FormatJSON, FormatParquet, FormatTyped, FormatFixed, FormatXLSX, FormatXML,
+	FormatCamt, FormatMT940, FormatMT942, FormatBAI2, FormatPain002, FormatNACHA}
 
 // formatKeys are the keys of a source for containers and record kinds.
 var formatKeys = []key{
@@ -11,6 +12,7 @@ var formatKeys = []key{
 	{name: "fixed", doc: "Lines of fixed width.", value: shapeValue(fixedShape)},
 	{name: "xlsx", doc: "Where the records of a workbook are.", value: shapeValue(xlsxShape)},
 	{name: "xml", doc: "Which elements of an XML document are records.", value: shapeValue(xmlShape)},
+	bankKey,
 }
 
 var zipShape = &shape{

@@ -402,7 +402,7 @@ func (c *camtReader) closeStatement() error {
 			fault = "it states no opening and closing balance (OPBD, CLBD), which the job requires"
 		}
 	}
-	return c.facts.unproved(c.opt, c.name+": "+st.name(), fault)
+	return c.facts.unproved(c.opt, c.name+": "+st.Name(), fault)
 }
 
 // note keeps what does not tie, and withdraws the proof of the file.

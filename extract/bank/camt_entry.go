@@ -84,10 +84,10 @@ func (c *camtReader) repeated() error {
 	}
 	if c.st.Copy != "" {
 		c.skip = true
-		c.facts.Notes = append(c.facts.Notes, Note{Text: c.st.name() + " is there twice; the second one says " + c.st.Copy + " and is skipped"})
+		c.facts.Notes = append(c.facts.Notes, Note{Text: c.st.Name() + " is there twice; the second one says " + c.st.Copy + " and is skipped"})
 		return nil
 	}
-	return c.bad("%s is there twice, and does not say that it is a copy: its entries would count twice", c.st.name())
+	return c.bad("%s is there twice, and does not say that it is a copy: its entries would count twice", c.st.Name())
 }
 
 // entryChild handles a child of an entry, or its end.

@@ -42,7 +42,7 @@ func (c *camtReader) part(t *camtTx, no int64) error {
 		if e.kept {
 			return nil
 		}
-		e := c.bad("%s: transaction %d of entry %d states no amount in %s: the entry cannot be split", c.st.name(), no, c.entry.no, c.entry.currency)
+		e := c.bad("%s: transaction %d of entry %d states no amount in %s: the entry cannot be split", c.st.Name(), no, c.entry.no, c.entry.currency)
 		return hint(e, "`bank: {batch: keep}` makes one row of such an entry")
 	}
 	debit := e.debit
@@ -74,7 +74,7 @@ func (c *camtReader) partAmount(t *camtTx) (decimal, bool) {
 func (c *camtReader) closeEntry() error {
 	e, b := &c.entry, &c.entry.base
 	if !b.hasAmount || !e.hasSign {
-		return c.bad("entry %d of %s has no Amt or no CdtDbtInd", e.no, c.st.name())
+		return c.bad("entry %d of %s has no Amt or no CdtDbtInd", e.no, c.st.Name())
 	}
 	signed := e.amount.negate(e.debit)
 	c.st.Entries++
@@ -88,7 +88,7 @@ func (c *camtReader) closeEntry() error {
 		c.proof.add(signed, e.currency)
 	}
 	if e.details == e.batches && e.txs > 0 && e.stated != e.txs {
-		err := c.bad("entry %d of %s states %d transactions and holds %d", e.no, c.st.name(), e.stated, e.txs)
+		err := c.bad("entry %d of %s states %d transactions and holds %d", e.no, c.st.Name(), e.stated, e.txs)
 		if !e.kept {
 			return hint(err, "have the file sent again whole; `bank: {batch: keep}` makes one row of each entry")
 		}
@@ -138,7 +138,7 @@ func (c *camtReader) batchSum(signed decimal) error {
 		}
 		return nil
 	}
-	err := c.bad("entry %d of %s is %s, but its %d transactions come to %s", e.no, c.st.name(), signed, e.txs, &e.sum)
+	err := c.bad("entry %d of %s is %s, but its %d transactions come to %s", e.no, c.st.Name(), signed, e.txs, &e.sum)
 	if !e.kept {
 		return hint(err, "have the file sent again; `bank: {batch: keep}` makes one row of each entry")
 	}

@@ -407,9 +407,9 @@ func (m *mtReader) closeStatement() error {
 	if !m.interim {
 		switch {
 		case p.opening == nil:
-			return cut(m.name, st.Line, "%s has no opening balance (field 60)", st.name())
+			return cut(m.name, st.Line, "%s has no opening balance (field 60)", st.Name())
 		case p.closing == nil:
-			return cut(m.name, st.Line, "%s has no closing balance (field 62)", st.name())
+			return cut(m.name, st.Line, "%s has no closing balance (field 62)", st.Name())
 		}
 	}
 	if len(m.facts.Statements) >= maxStatements {
@@ -420,7 +420,7 @@ func (m *mtReader) closeStatement() error {
 	if fault == "" {
 		fault = m.totalsFault()
 	}
-	return m.facts.unproved(m.opt, fmt.Sprintf("%s: %s (line %d)", m.name, st.name(), st.Line), fault)
+	return m.facts.unproved(m.opt, fmt.Sprintf("%s: %s (line %d)", m.name, st.Name(), st.Line), fault)
 }
 
 // totalsFault says which total of field 90 does not tie. Where entries below a

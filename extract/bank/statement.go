@@ -27,13 +27,13 @@ type Statement struct {
 	Line     int64
 }
 
-// key tells statements apart: two with one key are one statement, read twice.
-func (s *Statement) key() string {
+// Key tells statements apart: two with one key are one statement, read twice.
+func (s *Statement) Key() string {
 	return fmt.Sprintf("%q %q %q %q %d %q %q %q", s.Account, s.Currency, s.ID, s.Number, s.Page, s.From, s.Opening, s.Closing)
 }
 
-// name stands for the statement in messages.
-func (s *Statement) name() string {
+// Name stands for the statement in messages.
+func (s *Statement) Name() string {
 	what := "the statement"
 	switch {
 	case s.Number != "":
@@ -96,7 +96,7 @@ func Chain(places []Place, numbers bool) []Gap {
 			gaps = append(gaps, g)
 		}
 		if ends := i+1 == len(sorted) || !sameAccount(b.Statement, sorted[i+1].Statement); ends && !b.Statement.Last {
-			gaps = append(gaps, Gap{Files: []int{b.File}, Text: b.Statement.name() + " is not the last page of it, and the next page is missing"})
+			gaps = append(gaps, Gap{Files: []int{b.File}, Text: b.Statement.Name() + " is not the last page of it, and the next page is missing"})
 		}
 	}
 	return gaps
@@ -126,25 +126,25 @@ func sameAccount(a, b *Statement) bool { return a.Account == b.Account && a.Curr
 func gapBefore(a *Place, b *Statement, numbers bool) string {
 	switch {
 	case a == nil && !b.First:
-		return b.name() + " is not the first page of it, and the page before it is missing"
+		return b.Name() + " is not the first page of it, and the page before it is missing"
 	case a == nil:
 		return ""
 	}
 	x := a.Statement
 	switch {
 	case !x.Last && b.First:
-		return x.name() + " is not the last page of it, and the next page is missing"
+		return x.Name() + " is not the last page of it, and the next page is missing"
 	case x.Last && !b.First:
-		return b.name() + " is not the first page of it, and the page before it is missing"
+		return b.Name() + " is not the first page of it, and the page before it is missing"
 	case !x.Last && x.Page > 0 && b.Page > 0 && b.Page != x.Page+1:
-		return fmt.Sprintf("%s is followed by page %d: the pages between are missing", x.name(), b.Page)
+		return fmt.Sprintf("%s is followed by page %d: the pages between are missing", x.Name(), b.Page)
 	case x.Closing != "" && b.Opening != "" && !sameNumber(x.Closing, b.Opening):
-		return fmt.Sprintf("%s opens with %s, but %s closes with %s: what lies between is missing", b.name(), b.Opening, x.name(), x.Closing)
+		return fmt.Sprintf("%s opens with %s, but %s closes with %s: what lies between is missing", b.Name(), b.Opening, x.Name(), x.Closing)
 	}
 	nx, errX := strconv.ParseInt(x.Number, 10, 64)
 	nb, errB := strconv.ParseInt(b.Number, 10, 64)
 	if numbers && x.Last && errX == nil && errB == nil && nb > nx+1 && nx > 0 {
-		return fmt.Sprintf("%s follows %s: the numbers between are missing", b.name(), x.name())
+		return fmt.Sprintf("%s follows %s: the numbers between are missing", b.Name(), x.Name())
 	}
 	return ""
 }
