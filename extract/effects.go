@@ -21,6 +21,7 @@ type effectPlan struct {
 	key      *key
 	main     map[string]bool
 	parts    map[string]*effectPart
+	shared   int   // field index of the record id, where the records of an effect share it: then it is the main record's alone; -1
 	targets  []int // field indexes that sums go to, each once
 	scratch  []byte
 }
@@ -31,11 +32,14 @@ type effectPart struct {
 	trace bool  // a part in another currency adds nothing
 }
 
-func newEffectPlan(e *rules.Effects, fields []*fieldReader, fieldIndex func(string) int) *effectPlan {
-	p := &effectPlan{role: fieldIndex(e.Role), currency: fieldIndex("currency"), main: map[string]bool{}, parts: map[string]*effectPart{}}
+func newEffectPlan(e *rules.Effects, recordID string, fields []*fieldReader, fieldIndex func(string) int) *effectPlan {
+	p := &effectPlan{shared: -1, role: fieldIndex(e.Role), currency: fieldIndex("currency"), main: map[string]bool{}, parts: map[string]*effectPart{}}
 	by := make([]rules.KeyPart, len(e.By))
 	for i, name := range e.By {
 		by[i] = rules.KeyPart{Operations: name}
+		if name == recordID {
+			p.shared = fieldIndex(name)
+		}
 	}
 	p.key = newKey(fields, fieldIndex, false, by...)
 	for _, m := range e.Main {
@@ -266,6 +270,9 @@ func (c *converter) fold() {
 				v.null, v.d, v.minor, v.canon = true, dec{}, dec{}, nil
 			}
 		}
+		if p.shared >= 0 {
+			c.vals[p.shared].null = true
+		}
 		return
 	}
 	for _, e := range c.plan.effects.of(id, code) {
@@ -324,7 +331,7 @@ type proofs struct {
 	zero    []zeroFields
 	known   []knownField
 	members map[string]bool // columns that are known, where extra members are reported
-	below   []string        // prefixes of them: "source."
+	below   []string        // beginnings of their names: "source."
 }
 
 type tieFields struct {

@@ -10,13 +10,13 @@ import (
 )
 
 // knownColumns are the columns that a source is known to have, those that its fields
-// read among them, and the prefixes of members that are known as a whole.
+// read among them, and the beginnings of names that are known as a whole.
 func knownColumns(src *rules.Source, fields []rules.Field) (known map[string]bool, below []string) {
 	known = map[string]bool{}
 	for _, c := range src.Known.Columns {
-		if prefix, ok := strings.CutSuffix(c, ".*"); ok {
-			below = append(below, prefix+".")
-			c = prefix
+		if prefix, ok := strings.CutSuffix(c, "*"); ok {
+			below = append(below, prefix)
+			c = strings.TrimSuffix(prefix, ".")
 		}
 		known[c] = true
 	}
@@ -249,7 +249,7 @@ func (l *loader) checkKnown() {
 					continue
 				}
 				file := l.found[i].rel
-				why := fmt.Sprintf("%s has %d records with an unknown %s, the first in record %d", file, u.Records, names[k], u.FirstRecord)
+				why := fmt.Sprintf("%s has %s with an unknown %s, the first is record %d", file, plural(int(u.Records), "record"), names[k], u.FirstRecord)
 				l.find("unknown_kind", l.found[i], "%s: %s. They are judged as unmapped, never by a default; add them to known.values, to the map of the status or to a scope rule once it is known what they are",
 					why, quoteList(u.Texts))
 				if l.spoiled == nil {

@@ -170,7 +170,7 @@ func newConverter(p *stagePlan, header []string) *converter {
 		c.page = refTo(header, p.src.Pages.Column, 0)
 	}
 	if e := p.src.Effects; e != nil {
-		c.effects = newEffectPlan(e, c.fields, spec.FieldIndex)
+		c.effects = newEffectPlan(e, l.RecordID(), c.fields, spec.FieldIndex)
 	}
 	c.tally = newTally(len(c.keys), len(c.controls))
 	if p.src.Known != nil || len(p.src.Ties) > 0 || len(p.src.ZeroSums) > 0 {

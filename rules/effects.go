@@ -12,7 +12,8 @@ type Known struct {
 // Effects says which records of a source are parts of one effect: a capture with the
 // fee and the conversion that the provider writes in lines of their own. One record
 // stands for the effect, and has the sums; what was added to it is taken from the
-// parts, so that every total stays as it was. All records stay rows.
+// parts, so that every total stays as it was. All records stay rows; a record id that
+// they share is the main record's alone.
 type Effects struct {
 	By    []string // product fields that the records of one effect share
 	Role  string   // product field of type text that tells the records apart
@@ -50,13 +51,13 @@ type ZeroSum struct {
 var knownShape = &shape{
 	name: "known", doc: "What the source is known to hold.",
 	keys: []key{
-		{name: "columns", doc: "Columns; one that neither this list nor a field names is reported. A name that ends in .* stands for all members below it.", def: "any", value: listValue(textValue())},
+		{name: "columns", doc: "Columns; one that neither this list nor a field names is reported. A name that ends in * stands for all that begin so.", def: "any", value: listValue(textValue())},
 		{name: "values", doc: "Product field of type text → its texts, such as the kinds of records. A record with another one withdraws the coverage of the source.", def: "any", value: mapValue(listValue(textValue()))},
 	},
 }
 
 var effectsShape = &shape{
-	name: "effects", doc: "Records of one file that are parts of one effect: one of them stands for it and has the sums, which are taken from the others.",
+	name: "effects", doc: "Records of one file that are parts of one effect: one of them stands for it and has the sums, which are taken from the others. All stay rows: a scope rule says what the parts are. A record id that they share is the main record's alone.",
 	keys: []key{
 		{name: "by", doc: "Product fields that the records of one effect share.", required: true, value: listValue(patternValue(namePattern))},
 		{name: "role", doc: "Product field of type text that tells the records apart.", required: true, value: patternValue(namePattern)},

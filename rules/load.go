@@ -47,7 +47,10 @@ func (d *decoder) job(src []byte) *Job {
 	if n == nil {
 		return nil
 	}
-	o := d.object(d.presets(n), jobShape, "")
+	if n = d.presets(n); len(d.errs) > 0 {
+		return nil // without the keys of a preset, everything else would be said to lack
+	}
+	o := d.object(n, jobShape, "")
 	job := &Job{Version: 1, ClockSkew: defaultClockSkew}
 	if o.has("version") {
 		if v := o.text("version", "1"); v != "1" {

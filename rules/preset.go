@@ -155,7 +155,7 @@ func (d *decoder) presetOfSide(root, n *yaml.Node, side Side) {
 		return
 	}
 	own := lookup(n, "fields")
-	merged := overlay(p.source, n)
+	merged := overlay(ofFormat(p.source, n), n)
 	if own != nil {
 		setKey(merged, "fields", overlayFields(lookup(p.source, "fields"), own))
 	}
@@ -180,12 +180,29 @@ func (d *decoder) presetOfSource(root, side, src *yaml.Node, s Side, path string
 		}
 		fields = overlayFields(fields, of)
 	}
-	merged := overlay(p.source, src)
+	merged := overlay(ofFormat(p.source, src), src)
 	if fields != nil {
 		setKey(merged, "fields", overlayFields(fields, lookup(src, "fields")))
 	}
 	d.beyondSource(root, side, p)
 	return merged
+}
+
+// ofFormat leaves out what a preset says of its own format, where the job says
+// another one.
+func ofFormat(preset, job *yaml.Node) *yaml.Node {
+	mine, its := lookup(job, "format"), lookup(preset, "format")
+	if mine == nil || its != nil && its.Value == mine.Value {
+		return preset
+	}
+	out := *preset
+	out.Content = nil
+	for i := 0; i+1 < len(preset.Content); i += 2 {
+		if !slices.Contains([]string{"csv", "json", "typed", "fixed", "xlsx", "xml"}, preset.Content[i].Value) {
+			out.Content = append(out.Content, preset.Content[i], preset.Content[i+1])
+		}
+	}
+	return &out
 }
 
 // beyondSource adds what a preset says of the side and of the job, where they are

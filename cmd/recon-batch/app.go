@@ -44,7 +44,7 @@ First steps:
 func commands(s *session) []*cli.Command {
 	return []*cli.Command{
 		s.initCommand(), s.validateCommand(), s.planCommand(), s.runCommand(), s.explainCommand(), s.runsCommand(),
-		s.verifyCommand(), s.schemaCommand(), s.configCommand(), s.helpCommand(), s.versionCommand(),
+		s.verifyCommand(), s.presetsCommand(), s.schemaCommand(), s.configCommand(), s.helpCommand(), s.versionCommand(),
 	}
 }
 
