@@ -104,6 +104,8 @@ func openStream(src *rules.Source, need []neededColumn, content io.Reader, name 
 		return orNil(newTypedReader(src, need, t, name, lim))
 	case rules.FormatFixed:
 		return orNil(newFixedReader(src, need, content, name, lim))
+	case rules.FormatXML:
+		return orNil(newXMLReader(src, need, content, name, lim))
 	case rules.FormatNDJSON, rules.FormatJSON:
 		// RFC 8259 §8.1: JSON between systems is UTF-8
 		t, err := text("utf-8")

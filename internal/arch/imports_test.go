@@ -13,6 +13,7 @@ const module = "github.com/recon-batch/recon-batch/"
 // lower layers only; the longest prefix that fits a path decides its layer.
 var layers = map[string]int{
 	"internal/fail":      0, // errors with their exit status
+	"internal/xmlstream": 0, // XML in bounded memory
 	"rules":              1,
 	"internal/duck":      1,
 	"extract":            2,
