@@ -60,14 +60,14 @@ func (c *cascade) records() error {
 		}
 		has := "coalesce(" + strings.Join(ids, ", ") + ") IS NOT NULL"
 		hasX := "coalesce(x." + strings.Join(ids, ", x.") + ") IS NOT NULL"
-		if err := c.exec("copies", duck.Slots{"marks": n.marks, "residual": n.residual, "has_identity": has, "has_identity_x": hasX}); err != nil {
+		if err := c.exec("copies", duck.Slots{"marks": n.marks, "contested": n.contested, "has_identity": has, "has_identity_x": hasX}); err != nil {
 			return err
 		}
 		for _, k := range keys {
-			if err := c.exec("conflicts", duck.Slots{"marks": n.marks, "residual": n.residual, "key": recordColumn(k), "latest": c.latest(n)}); err != nil {
+			if err := c.exec("conflicts", duck.Slots{"marks": n.marks, "contested": n.contested, "key": recordColumn(k), "latest": c.latest(n)}); err != nil {
 				return err
 			}
-			if err := c.exec("conflict_edges", duck.Slots{"bit": n.bit, "key": recordColumn(k), "marks": n.marks, "residual": n.residual}); err != nil {
+			if err := c.exec("conflict_edges", duck.Slots{"bit": n.bit, "key": recordColumn(k), "marks": n.marks, "contested": n.contested}); err != nil {
 				return err
 			}
 		}
@@ -82,8 +82,8 @@ func (c *cascade) records() error {
 		}
 		for _, record := range c.recordKeys(n) {
 			for _, i := range c.identity() {
-				s := duck.Slots{"table": "found", "bit": n.bit, "other": o.residual, "k": key(i), "record": recordColumn(record),
-					"residual": n.residual, "marks": n.marks, "marks_other": o.marks}
+				s := duck.Slots{"table": "found", "bit": n.bit, "other": o.contested, "k": key(i), "record": recordColumn(record),
+					"contested": n.contested, "marks": n.marks, "marks_other": o.marks}
 				if err := c.exec("counterparts", s); err != nil {
 					return err
 				}
@@ -158,7 +158,7 @@ func (c *cascade) passes() error {
 // free makes the tables of the rows that nothing has claimed yet.
 func (c *cascade) free(columns string) error {
 	for _, n := range both {
-		if err := c.exec("free", duck.Slots{"table": n.free, "columns": columns, "residual": n.residual, "marks": n.marks, "link_rid": n.link}); err != nil {
+		if err := c.exec("free", duck.Slots{"table": n.free, "columns": columns, "contested": n.contested, "marks": n.marks, "link_rid": n.link}); err != nil {
 			return err
 		}
 	}
@@ -231,7 +231,7 @@ func (c *cascade) settle(id []int) error {
 // carriers finds who carries which key on a side.
 func (c *cascade) carriers(n names, id []int) error {
 	for _, i := range id {
-		if err := c.exec("carriers", duck.Slots{"table": carriers(n, i), "k": key(i), "residual": n.residual, "marks": n.marks}); err != nil {
+		if err := c.exec("carriers", duck.Slots{"table": carriers(n, i), "k": key(i), "contested": n.contested, "marks": n.marks}); err != nil {
 			return err
 		}
 	}
@@ -395,7 +395,7 @@ func (c *cascade) findings() error {
 		k := key(i)
 		var n int64
 		err := c.db.Scan(c.ctx, fmt.Sprintf(`SELECT count(*) FROM (
-			SELECT r.%s FROM links l JOIN res_r r ON r.rid = l.r_rid
+			SELECT r.%s FROM links l JOIN contested_r r ON r.rid = l.r_rid
 			WHERE l.settled AND r.%s IS NOT NULL GROUP BY r.%s HAVING min(l.o_rid) < max(l.o_rid))`, k, k, k), &n)
 		if err != nil {
 			return err

@@ -25,7 +25,9 @@
 //	                        file_no INTEGER, the columns of extract.Layout (keys that
 //	                        are not stored are derived here), and record_<key>: each key
 //	                        that tells records apart, within its account (V5)
-//	res_o, res_r            residual rows, tables: all columns of the view
+//	res_o, res_r            residual rows, tables: the columns of the view but p1, p2, hx
+//	contested_o, contested_r  those of them whose links the passes find: all, or where
+//	                        most differ in content alone, the others
 //	links                   o_rid, r_rid, pass INTEGER (index of Job.Match), settled
 //	                        BOOLEAN (V12), differing VARCHAR (the identity passes whose
 //	                        keys differ, joined by ';'; NULL or '' where settled);

@@ -55,7 +55,7 @@ const smallSide = 20_000
 func Run(ctx context.Context, db *duck.DB, job *rules.Bound, ops, res *extract.Relation, opt Options) (*Outcome, error) {
 	c := &cascade{ctx: ctx, db: db, job: job, ops: ops, res: res, opt: opt}
 	for _, step := range []func() error{
-		c.views, c.residual, c.begin, c.records, c.scope, c.passes, c.findings,
+		c.views, c.residual, c.begin, c.records, c.scope, c.passes, c.findings, c.linkSimple,
 	} {
 		if c.err = step(); c.err != nil {
 			return nil, c.err
@@ -73,6 +73,7 @@ type cascade struct {
 	ops, res *extract.Relation
 	opt      Options
 	err      error
+	simple   bool // some links are in simple_links
 
 	out      Outcome
 	findingN []KeyFinding
@@ -108,19 +109,20 @@ func (c *cascade) identity() []int {
 
 // names of the tables of one side.
 type names struct {
-	side     rules.Side
-	view     string // all staged rows
-	residual string
-	marks    string
-	free     string
-	rids     string // row ids of the residual rows, while they are gathered
-	link     string // column of links
-	bit      string // of a node in edges: 2*rid + bit
+	side      rules.Side
+	view      string // all staged rows
+	residual  string
+	contested string // those of them whose links the passes find
+	marks     string
+	free      string
+	rids      string // row ids of the residual rows, while they are gathered
+	link      string // column of links
+	bit       string // of a node in edges: 2*rid + bit
 }
 
 var (
-	left  = names{rules.Operations, "operations", "res_o", "marks_o", "free_o", "rids_o", "o_rid", "0"}
-	right = names{rules.Results, "results", "res_r", "marks_r", "free_r", "rids_r", "r_rid", "1"}
+	left  = names{rules.Operations, "operations", "res_o", "contested_o", "marks_o", "free_o", "rids_o", "o_rid", "0"}
+	right = names{rules.Results, "results", "res_r", "contested_r", "marks_r", "free_r", "rids_r", "r_rid", "1"}
 	both  = []names{left, right}
 )
 

@@ -76,12 +76,58 @@ func (c *cascade) residual() error {
 		return c.fetch(func(names) string { return "" })
 	}
 	c.out.PlainPass = 0
-	for _, step := range []func([]int) error{c.repeated, c.notPlain, c.plainLinks, c.closure} {
+	for _, step := range []func([]int) error{c.repeated, c.notPlain, c.plainLinks, c.closure, c.simpleLinks} {
 		if err := step(id); err != nil {
 			return err
 		}
 	}
-	return c.fetch(func(n names) string { return " WHERE rid IN (SELECT rid FROM " + n.rids + ")" })
+	return c.fetch(func(n names) string {
+		wanted := " WHERE rid IN (SELECT rid FROM " + n.rids
+		if c.simple {
+			wanted += " UNION ALL SELECT " + n.link + " FROM simple_links"
+		}
+		return wanted + ")"
+	})
+}
+
+// simpleShare: simple pairs are kept from the passes where they are at least one in
+// so many contested rows. Fewer cost more statements than they save rows.
+const simpleShare = 2
+
+// simpleLinks finds the pairs whose links no pass has to find. The rows of all other
+// simple pairs become contested.
+func (c *cascade) simpleLinks([]int) error {
+	if err := c.exec("simple_links", nil); err != nil {
+		return err
+	}
+	simple, err := c.count("simple_links")
+	if err != nil {
+		return err
+	}
+	contested, err := c.count("rids_o")
+	if err != nil {
+		return err
+	}
+	c.simple = simple > 0 && (c.opt.Way == Fingerprints || simple >= contested/simpleShare)
+	if !c.simple {
+		if err := c.db.Exec(c.ctx, "DELETE FROM simple_links"); err != nil {
+			return err
+		}
+	}
+	for _, n := range both {
+		if err := c.exec("contested_rids", duck.Slots{"rids": n.rids, "rid": n.link}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linkSimple adds the simple links, once the passes are done.
+func (c *cascade) linkSimple() error {
+	if !c.simple {
+		return nil
+	}
+	return c.db.Exec(c.ctx, "INSERT INTO links SELECT o_rid, r_rid, 0, true, NULL FROM simple_links")
 }
 
 // fetch makes the relations of the residual rows: all columns but those that only
@@ -93,6 +139,13 @@ func (c *cascade) fetch(wanted func(names) string) error {
 			unread += ", hx"
 		}
 		if err := c.exec("residual", duck.Slots{"table": n.residual, "side": n.view, "unread": unread, "wanted": wanted(n)}); err != nil {
+			return err
+		}
+		contested := duck.Slots{"kind": "VIEW", "table": n.contested, "residual": n.residual, "wanted": ""}
+		if c.simple {
+			contested["kind"], contested["wanted"] = "TABLE", " WHERE rid IN (SELECT rid FROM "+n.rids+")"
+		}
+		if err := c.exec("contested", contested); err != nil {
 			return err
 		}
 	}
@@ -129,25 +182,27 @@ func (c *cascade) repeated(id []int) error {
 
 func (c *cascade) notPlain(id []int) error {
 	cols := []string{"h0", "p1", "p2"}
-	kept := []string{"special"}
+	kept := []string{}
 	differs := []string{"o.g0 <> r.g0", "o.p1 <> r.p1", "o.p2 <> r.p2"}
+	agrees := []string{"o.g0 = r.g0"}
 	for _, i := range id[1:] {
 		h, g := fmt.Sprintf("h%d", i), fmt.Sprintf("g%d", i)
 		cols = append(cols, h, g)
+		agrees = append(agrees, fmt.Sprintf("coalesce(o.%[1]s = r.%[1]s AND o.%[2]s = r.%[2]s, true)", h, g))
 		// NULL on one side says nothing; unequal halves contradict.
 		differs = append(differs, fmt.Sprintf("o.%s <> r.%s", h, h), fmt.Sprintf("o.%s <> r.%s", g, g))
 	}
 	if len(id) > 1 { // plainLinks asks for them
-		kept = append(kept, cols...)
+		kept = append([]string{"special"}, cols...)
 	}
 	var keys strings.Builder
 	for _, col := range kept {
 		fmt.Fprintf(&keys, ", o.%[1]s AS o_%[1]s, r.%[1]s AS r_%[1]s", col)
 	}
 	slots := duck.Slots{
-		"keys": keys.String(), "differs": strings.Join(differs, " OR "),
+		"keys": keys.String(), "differs": strings.Join(differs, " OR "), "agrees": strings.Join(agrees, " AND "),
 		"columns":   strings.Join(append(cols, "g0"), ", "),
-		"special_o": c.specialOperation(), "special_r": c.specialResult(), "norep": "",
+		"special_o": c.specialOperation(), "special_r": c.specialResult(), "aside": c.asideResult(), "norep": "",
 	}
 	n, err := c.count("rep_h0")
 	if err != nil {
@@ -157,16 +212,25 @@ func (c *cascade) notPlain(id []int) error {
 		// A NULL key stays: it joins nothing and comes out one-sided.
 		slots["norep"] = " WHERE h0 IS NULL OR h0 NOT IN (SELECT h FROM rep_h0)"
 	}
+	if len(id) > 1 {
+		slots["keys"] += ", r.aside AS r_aside"
+	}
 	return c.exec("not_plain", slots)
 }
 
 // plainLinks takes out of what is not plain under the first identity key the pairs
 // that are so under the second one: providers that return one key or the other are
 // common, and their pairs are as good. Keys after the second would need to ask for
-// every carrier of the keys between, so their pairs stay residual.
+// every carrier of the keys between, so their pairs stay residual; and so do those
+// of a key that comes after a business pass, which may claim their rows.
 func (c *cascade) plainLinks(id []int) error {
 	if len(id) < 2 {
 		return nil
+	}
+	for _, p := range c.job.Match[:id[1]] {
+		if !p.Identity && !p.Suggest {
+			return nil
+		}
 	}
 	agrees := []string{fmt.Sprintf("o.o_g%d = r.r_g%d", id[1], id[1]), "o.o_p1 = r.r_p1", "o.o_p2 = r.r_p2"}
 	for _, i := range id[2:] {
@@ -202,18 +266,23 @@ func (c *cascade) specialOperation() string {
 	return orFalse(or)
 }
 
-// specialResult is true for results under a scope rule, or whose status says
-// anything but success where no comparison looks at it.
+// specialResult is true for results whose status says anything but success where no
+// comparison looks at it.
 func (c *cascade) specialResult() string {
+	if c.res.Layout.HasStatus() {
+		return fmt.Sprintf("st <> %s", duck.Literal(string(ExpectedStatus(c.job.Job))))
+	}
+	return "false"
+}
+
+// asideResult is true for results under a scope rule, which no pass may link.
+func (c *cascade) asideResult() string {
 	var or []string
 	cols := Columns(c.job.Job, c.res.Layout, "")
 	for _, r := range c.job.Scope {
 		if r.Side == rules.Results {
 			or = append(or, "coalesce("+r.When.SQL(cols.Field)+", false)")
 		}
-	}
-	if c.res.Layout.HasStatus() {
-		or = append(or, fmt.Sprintf("st <> %s", duck.Literal(string(ExpectedStatus(c.job.Job)))))
 	}
 	return orFalse(or)
 }
@@ -231,7 +300,7 @@ func (c *cascade) closure(id []int) error {
 	parts := map[int][]string{} // by identity pass: SELECTs of its fingerprints on residual rows
 	for _, i := range id[1:] {
 		parts[i] = append(parts[i],
-			fmt.Sprintf("SELECT o_h%d AS h FROM not_plain", i), fmt.Sprintf("SELECT r_h%d AS h FROM not_plain", i))
+			fmt.Sprintf("SELECT o_h%d AS h FROM not_plain WHERE NOT simple", i), fmt.Sprintf("SELECT r_h%d AS h FROM not_plain WHERE NOT simple", i))
 	}
 	for _, n := range both {
 		if err := c.exec("residual_rids", duck.Slots{"rids": n.rids, "rid": n.link}); err != nil {

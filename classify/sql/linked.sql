@@ -1,7 +1,7 @@
 -- The verdict of each link's two rows (sections C, D, F); the operation's part is
 -- NULL where section G decides it.
 CREATE OR REPLACE TABLE linked AS
-SELECT p.o_rid, p.r_rid, p.pass, p.settled, p.st, e.effects,
+SELECT p.o_rid, p.r_rid, p.pass, p.settled, p.differing, p.link, p.st, e.effects, e.effects + e.failed = 1 AS alone,
   NOT (p.st = 'failed' AND e.effects > 0) AS partner,
   f.in_period,
   CASE

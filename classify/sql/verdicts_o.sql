@@ -10,15 +10,24 @@ FROM (
     CAST(NULL AS BIGINT) AS candidates, f.in_period
   FROM marks_o m JOIN facts f ON f.rid = m.rid
   UNION ALL
-  SELECT d.o_rid, min(d.o_verdict), min(d.pass) FILTER (WHERE d.partner), min(l.link),
+  SELECT d.o_rid, d.o_verdict, d.pass, d.link, CASE WHEN d.o_verdict LIKE 'correct/%' THEN d.once END,
+    CASE WHEN d.o_verdict = 'correct/within_tolerance' THEN d.tolerance_fields
+         WHEN d.o_verdict = 'divergent/status_conflict' THEN d.conflict_fields
+         WHEN d.o_verdict LIKE 'not_applicable/%' OR d.o_verdict = 'correct/equal' THEN NULL
+         ELSE d.all_fields END,
+    NULL, d.in_period
+  FROM linked d
+  WHERE d.alone AND d.partner AND d.o_verdict IS NOT NULL
+  UNION ALL
+  SELECT d.o_rid, min(d.o_verdict), min(d.pass) FILTER (WHERE d.partner), min(d.link),
     CASE WHEN min(d.o_verdict) LIKE 'correct/%' THEN bool_and(d.once) END,
     min(CASE WHEN NOT d.partner THEN NULL WHEN d.o_verdict = 'correct/within_tolerance' THEN d.tolerance_fields
              WHEN d.o_verdict = 'divergent/status_conflict' THEN d.conflict_fields
              WHEN d.o_verdict = 'divergent/duplicate_effect' OR d.o_verdict LIKE 'not_applicable/%' OR d.o_verdict = 'correct/equal' THEN NULL
              ELSE d.all_fields END),
     NULL, bool_and(d.in_period)
-  FROM linked d JOIN links l ON l.o_rid = d.o_rid AND l.r_rid = d.r_rid
-  WHERE d.o_verdict IS NOT NULL
+  FROM linked d
+  WHERE NOT (d.alone AND d.partner) AND d.o_verdict IS NOT NULL
   GROUP BY d.o_rid
   UNION ALL
   SELECT g.rid, g.verdict, a.pass, a.link, NULL, NULL, NULL, f.in_period

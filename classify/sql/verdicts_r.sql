@@ -9,14 +9,14 @@ FROM (
     CAST(NULL AS BIGINT) AS candidates, /*$in_period*/ AS in_period
   FROM marks_r m JOIN res_r r ON r.rid = m.rid
   UNION ALL
-  SELECT d.r_rid, d.r_verdict, CASE WHEN d.partner THEN d.pass END, CASE WHEN d.partner THEN l.link END,
+  SELECT d.r_rid, d.r_verdict, CASE WHEN d.partner THEN d.pass END, CASE WHEN d.partner THEN d.link END,
     CASE WHEN d.r_verdict LIKE 'correct/%' THEN d.once END,
     CASE WHEN d.r_verdict = 'correct/within_tolerance' THEN d.tolerance_fields
          WHEN d.r_verdict = 'divergent/status_conflict' THEN d.conflict_fields
          WHEN d.r_verdict IN ('divergent/duplicate_effect', 'duplicate/surplus_effect', 'correct/equal') OR d.r_verdict LIKE 'not_applicable/%' THEN NULL
          ELSE d.all_fields END,
     NULL, d.in_period
-  FROM linked d JOIN links l ON l.o_rid = d.o_rid AND l.r_rid = d.r_rid
+  FROM linked d
   UNION ALL
   SELECT g.rid, g.verdict, NULL, NULL, NULL, NULL, g.candidates, g.in_period
   FROM open_r g) x

@@ -2,7 +2,7 @@
 -- source, file and record stands.
 INSERT INTO /*$marks*/
 SELECT x.rid, 'duplicate', 'identical_copy', NULL, NULL
-FROM /*$residual*/ x
-JOIN (SELECT w1, w2, min(rid) AS stands FROM /*$residual*/ WHERE /*$has_identity*/ GROUP BY w1, w2 HAVING count(*) > 1) d
+FROM /*$contested*/ x
+JOIN (SELECT w1, w2, min(rid) AS stands FROM /*$contested*/ WHERE /*$has_identity*/ GROUP BY w1, w2 HAVING count(*) > 1) d
   ON x.w1 = d.w1 AND x.w2 = d.w2
 WHERE x.rid <> d.stands AND /*$has_identity_x*/

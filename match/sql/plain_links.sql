@@ -7,5 +7,5 @@ CREATE OR REPLACE TABLE plain_links AS
 SELECT o.o_rid, r.r_rid, CAST(/*$pass*/ AS INTEGER) AS pass, coalesce(o.o_h0, o.o_/*$h*/) AS link
 FROM not_plain o JOIN not_plain r ON o.o_/*$h*/ = r.r_/*$h*/
 WHERE o.r_rid IS NULL AND r.o_rid IS NULL AND r.r_h0 IS NULL
-  AND NOT o.o_special AND NOT r.r_special AND /*$agrees*/
+  AND NOT o.o_special AND NOT r.r_special AND NOT r.r_aside AND /*$agrees*/
   AND o.o_/*$h*/ NOT IN (SELECT h FROM rep_/*$h*/)

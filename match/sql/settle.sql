@@ -3,4 +3,4 @@
 -- belongs to somebody else.
 CREATE OR REPLACE TABLE judged AS
 SELECT l.o_rid, l.r_rid, l.pass, /*$settled*/ AS settled, /*$differing*/ AS differing, false AS elsewhere
-FROM links l JOIN res_o o ON o.rid = l.o_rid JOIN res_r r ON r.rid = l.r_rid
+FROM links l JOIN contested_o o ON o.rid = l.o_rid JOIN contested_r r ON r.rid = l.r_rid
