@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -74,7 +75,7 @@ func (s *session) explain(c *cli.Context) error {
 }
 
 func placeText(p pipeline.Place) string {
-	return fmt.Sprintf("%s %s record %d: %s/%s", p.Side, p.File, p.Record, p.Class, p.Reason)
+	return fmt.Sprintf("%s %s record %d: %s/%s", p.Side, inline(p.File), p.Record, p.Class, p.Reason)
 }
 
 func (s *session) printExplanation(e pipeline.Explanation) error {
@@ -95,78 +96,140 @@ func (s *session) printExplanation(e pipeline.Explanation) error {
 	if err := flush(w); err != nil {
 		return err
 	}
+	s.printPasses(e.Passes)
+	for _, p := range e.Partners {
+		s.printf("LINKED TO %s\n", placeText(p.Row))
+		if err := s.printPartner(p, "  "); err != nil {
+			return err
+		}
+	}
+	if e.Set != nil {
+		if err := s.printSet(e.Set); err != nil {
+			return err
+		}
+	}
+	if e.Unnamed != nil {
+		s.printf("COULD BE THE EFFECT OF %s (V27)\n", count(*e.Unnamed, "operation"))
+	}
+	s.section("WINDOW", e.Window)
+	s.section("COVERAGE", e.Coverage)
+	s.printProposals(e)
+	s.section("WHAT WOULD CHANGE IT", e.Change)
+	return nil
+}
+
+func (s *session) printPasses(list []pipeline.PassTrace) {
 	s.printf("PASSES\n")
-	for _, p := range e.Passes {
+	for _, p := range list {
 		if !p.Usable {
-			s.printf("  %s: no usable key (%s)\n", p.Pass, cut(p.Key))
+			s.printf("  %s: no usable key (%s)\n", p.Pass, inline(p.Key))
 			continue
 		}
-		s.printf("  %s: %s; %d of its side, %s", p.Pass, cut(p.Key), p.Same, candidates(p.Candidates))
+		s.printf("  %s: %s; %d of its side, %s", p.Pass, inline(p.Key), p.Same, count(p.Candidates, "candidate"))
+		if p.Tried && p.Free != p.Candidates {
+			s.printf(", %d still free when the pass ran", p.Free)
+		}
 		if p.Outside > 0 {
 			s.printf(", %d more outside the window", p.Outside)
 		}
+		if !p.Tried {
+			s.printf("; not tried, the row was linked or decided before")
+		}
 		s.printf("\n")
 		for _, r := range p.Rows {
-			s.printf("    %s\n", placeText(r))
+			note := ""
+			if p.Tried && r.Free != nil && !*r.Free {
+				note = " (no longer free)"
+			}
+			s.printf("    %s%s\n", placeText(r), note)
+		}
+		s.more("    ", p.Candidates, len(p.Rows))
+	}
+}
+
+// more says how many rows are not listed.
+func (s *session) more(indent string, of int64, listed int) {
+	if n := of - int64(listed); n > 0 {
+		s.printf("%s… and %d more\n", indent, n)
+	}
+}
+
+// printPartner lists what was compared with a row of the other side.
+func (s *session) printPartner(p pipeline.Partner, indent string) error {
+	w := tabwriter.NewWriter(s.stdout, 0, 8, 2, ' ', 0)
+	for _, f := range slices.Concat(p.Keys, p.Fields) {
+		fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\n", indent, inline(f.Comparator), shown(f.Operations), shown(f.Results), f.Result)
+	}
+	return flush(w)
+}
+
+func (s *session) printSet(set *pipeline.Set) error {
+	s.printf("UNRESOLVED TOGETHER: %s and %s", count(set.Operations, "operation"), count(set.Results, "result"))
+	if set.Item != "" {
+		s.printf(", one item in %s (%s)", set.Queue, set.Item)
+	}
+	s.printf("\n")
+	for _, p := range set.Candidates {
+		s.printf("  %s\n", placeText(p.Row))
+		if err := s.printPartner(p, "    "); err != nil {
+			return err
 		}
 	}
-	for _, p := range e.Partners {
-		s.printf("LINKED TO %s\n", placeText(p.Row))
+	for _, p := range set.Fellows {
+		s.printf("  %s\n", placeText(p.Row))
 		w := tabwriter.NewWriter(s.stdout, 0, 8, 2, ' ', 0)
 		for _, f := range p.Fields {
-			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", printable(f.Comparator), shown(f.Operations), shown(f.Results), f.Result)
+			fmt.Fprintf(w, "    %s\t%s here\t%s there\n", inline(f.Field), shown(f.Own), shown(f.Other))
 		}
 		if err := flush(w); err != nil {
 			return err
 		}
 	}
-	if len(e.Set) > 0 {
-		s.printf("UNRESOLVED TOGETHER WITH\n")
-		for _, p := range e.Set {
-			s.printf("  %s\n", placeText(p))
-		}
-	}
-	if e.Unnamed != nil {
-		s.printf("COULD BE THE EFFECT OF, OR HAVE AS ITS EFFECT: %d rows (V27)\n", *e.Unnamed)
-	}
-	s.section("WINDOW", e.Window)
-	s.section("COVERAGE", e.Coverage)
-	if len(e.Proposals) == 0 {
+	s.more("  ", set.Operations+set.Results-1, len(set.Candidates)+len(set.Fellows))
+	return nil
+}
+
+func (s *session) printProposals(e pipeline.Explanation) {
+	switch {
+	case len(e.Proposals) > 0:
+	case e.Set != nil && e.Set.Item != "":
+		s.printf("PROPOSAL\n  %s, with its set (item %s)\n", e.Set.Queue, e.Set.Item)
+	default:
 		s.printf("PROPOSAL\n  none of its own\n")
 	}
 	for _, p := range e.Proposals {
 		s.printf("PROPOSAL\n  %s (item %s)\n", p.Queue, p.Item)
 		if p.Rule != "" {
-			s.printf("  rule %s\n", p.Rule)
+			s.printf("  rule %s\n", inline(p.Rule))
+		}
+		if p.ObserveOnly {
+			s.printf("  to observe only: the job does not let anybody act yet\n")
+		}
+		if p.Deferred {
+			s.printf("  deferred to the next run: the budget of this one is used up (V34)\n")
 		}
 		for _, k := range p.Checks {
 			state := "passed "
-			if k.Refused {
+			switch {
+			case k.Refused:
 				state = "REFUSED"
+			case !k.Made:
+				state = "-      "
 			}
-			s.printf("  %s\n", strings.TrimRight(fmt.Sprintf("%s %-22s %s", state, k.Code, refusal(k)), " "))
+			s.printf("  %s %-21s %s\n", state, k.Code, k.Sentence)
 		}
 		if p.NextAttempt != "" {
 			s.printf("  next attempt %s, expires %s\n", p.NextAttempt, p.Expiry)
 		}
 	}
-	s.section("WHAT WOULD CHANGE IT", e.Change)
-	return nil
 }
 
-func candidates(n int64) string {
+// count writes a number with its noun.
+func count(n int64, noun string) string {
 	if n == 1 {
-		return "1 candidate"
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d candidates", n)
-}
-
-// refusal explains a check that was not passed.
-func refusal(k pipeline.GuardCheck) string {
-	if !k.Refused {
-		return ""
-	}
-	return k.Sentence
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func (s *session) section(title string, lines []string) {
@@ -175,7 +238,7 @@ func (s *session) section(title string, lines []string) {
 	}
 	s.printf("%s\n", title)
 	for _, l := range lines {
-		s.printf("  %s\n", cut(l))
+		s.printf("  %s\n", inline(l))
 	}
 }
 
@@ -184,8 +247,14 @@ func shown(v *string) string {
 	if v == nil {
 		return "-"
 	}
-	return cut(printable(*v))
+	return inline(*v)
 }
+
+// inline writes a text of unknown origin for people: on one line, so that no value looks
+// like a line of ours, and bounded.
+func inline(text string) string { return cut(lineBreaks.Replace(printable(text))) }
+
+var lineBreaks = strings.NewReplacer("\n", `\n`, "\t", `\t`)
 
 // cut bounds a text to 200 characters and says how long it was.
 func cut(text string) string {

@@ -62,7 +62,7 @@ func (s *session) verify(c *cli.Context) error {
 	}
 	var failure error
 	if wrong > 0 {
-		failure = fail.New(fail.Integrity, "the run %s is not what was published: %d fault(s)", v.Manifest.RunID, wrong).
+		failure = fail.New(fail.Integrity, "the run %s is not what was published: %s", v.Manifest.RunID, count(int64(wrong), "fault")).
 			WithHint("restore it from a backup and find out who changed it; do not act on its queues")
 	}
 	if asJSON {

@@ -30,12 +30,14 @@ type Explanation struct {
 	Values    []Value     `json:"values"`
 	Passes    []PassTrace `json:"passes"`
 	Partners  []Partner   `json:"partners"`
-	Set       []Place     `json:"set"` // the other rows of an unresolved set
+	Set       *Set        `json:"set"` // null where the row is in no unresolved set
 	Unnamed   *int64      `json:"unattributed_candidates,omitempty"`
 	Window    []string    `json:"window"`
 	Coverage  []string    `json:"coverage"`
 	Proposals []Proposal  `json:"proposals"`
 	Change    []string    `json:"smallest_change"`
+
+	scope string // the scope rule of the operation, or of the operation that it is linked to
 }
 
 // Place names a row and its verdict.
@@ -47,7 +49,9 @@ type Place struct {
 	SHA256 string     `json:"sha256"` // of the file
 	Class  string     `json:"class"`
 	Reason string     `json:"reason"`
+	Free   *bool      `json:"free,omitempty"` // when the pass ran; of the rows of a pass
 	rid    int64
+	at     int // the pass that claimed it, never if none
 }
 
 // Value of one product field; redacted as the job declares.
@@ -62,16 +66,43 @@ type PassTrace struct {
 	Words      string  `json:"words"`
 	Key        string  `json:"key"` // its parts and their values
 	Usable     bool    `json:"usable"`
+	Tried      bool    `json:"tried"`            // the row was still free when the pass ran
 	Same       int64   `json:"rows_of_its_side"` // under the same key, itself included
 	Candidates int64   `json:"candidates"`       // rows of the other side under the key, and inside every window
+	Free       int64   `json:"free_candidates"`  // those that were still free when the pass ran
 	Outside    int64   `json:"outside_window"`   // rows of the other side under the key, outside a window
 	Rows       []Place `json:"rows"`             // the first of them
 }
 
-// Partner is a linked row with every compared field.
+// Partner is a row of the other side, linked or a candidate, with every compared field
+// and every identity key that one of both carries.
 type Partner struct {
 	Row    Place        `json:"row"`
+	Keys   []FieldTrace `json:"keys"`
 	Fields []FieldTrace `json:"fields"`
+}
+
+// Set is an unresolved set: rows that the data do not tell apart, judged together.
+type Set struct {
+	Item       string    `json:"item_id,omitempty"` // the one item of the set
+	Queue      string    `json:"queue,omitempty"`
+	Operations int64     `json:"operations"` // rows of the whole set
+	Results    int64     `json:"results"`
+	Candidates []Partner `json:"candidates"` // the first rows of the other side
+	Fellows    []Fellow  `json:"fellows"`    // the first other rows of its own side
+}
+
+// Fellow is a row of the same side, with the product fields in which it differs.
+type Fellow struct {
+	Row    Place         `json:"row"`
+	Fields []FellowField `json:"fields"`
+}
+
+// FellowField is a product field with the values of two rows of one side.
+type FellowField struct {
+	Field string  `json:"field"`
+	Own   *string `json:"own"` // of the row that is explained
+	Other *string `json:"other"`
 }
 
 // FieldTrace compares one field of a pair.
@@ -85,21 +116,24 @@ type FieldTrace struct {
 
 // Proposal is a queue item with every check of the guard.
 type Proposal struct {
-	Item        string       `json:"item_id"`
-	Queue       string       `json:"queue"`
-	Rule        string       `json:"rule,omitempty"`
-	Checks      []GuardCheck `json:"checks"`
-	NextAttempt string       `json:"next_attempt,omitempty"`
-	Expiry      string       `json:"expiry,omitempty"`
-	ObserveOnly bool         `json:"observe_only,omitempty"`
-	Deferred    bool         `json:"deferred,omitempty"`
+	Item        string         `json:"item_id"`
+	Queue       string         `json:"queue"`
+	Rule        string         `json:"rule,omitempty"`
+	Checks      []GuardCheck   `json:"checks"`
+	NextAttempt string         `json:"next_attempt,omitempty"`
+	Expiry      string         `json:"expiry,omitempty"`
+	ObserveOnly bool           `json:"observe_only,omitempty"`
+	Deferred    bool           `json:"deferred,omitempty"`
+	wanted      classify.Queue // what the verdict could have led to
+	refused     []string       // codes
 }
 
 // GuardCheck is one check of the guard.
 type GuardCheck struct {
 	Code     string `json:"code"`
+	Made     bool   `json:"made"` // false: the job declares nothing that could refuse
 	Refused  bool   `json:"refused"`
-	Sentence string `json:"sentence"` // what a refusal means
+	Sentence string `json:"sentence"` // what came out of it, in words
 }
 
 // Explain tells why the rows that id names have their verdicts in a published run
@@ -153,6 +187,9 @@ func Explain(ctx context.Context, o Options, run, id string) (m *Manifest, out [
 		return nil, nil, err
 	}
 	if _, err := classify.Run(ctx, db, b, x.rels[0], x.rels[1], outcome); err != nil {
+		return nil, nil, err
+	}
+	if err := x.claimed(outcome); err != nil {
 		return nil, nil, err
 	}
 	out, err = x.explain(id)
@@ -216,6 +253,8 @@ type explainer struct {
 	b    *rules.Bound
 	dir  string
 	rels [2]*extract.Relation
+
+	plain int // the pass that links plain pairs, -1 where there are none
 }
 
 func sideIndex(side rules.Side) int { return slices.Index(rules.Sides[:], side) }
@@ -343,14 +382,13 @@ func (x *explainer) place(side rules.Side, rid int64, class, reason string) Plac
 func (x *explainer) row(side rules.Side, rid int64) (*Explanation, error) {
 	rowsView, verdicts := tables(side)
 	var class, reason, link, fields, set string
-	e := &Explanation{Partners: []Partner{}, Set: []Place{}, Window: []string{}, Coverage: []string{}, Proposals: []Proposal{}}
+	e := &Explanation{Partners: []Partner{}, Window: []string{}, Coverage: []string{}, Proposals: []Proposal{}}
 	err := x.db.Scan(x.ctx, explainSQL("verdict").Render(duck.Slots{"rows": rowsView, "verdicts": verdicts, "rid": fmt.Sprint(rid)}),
 		&class, &reason, &e.Pass, &link, &e.Once, &e.InPeriod, &fields, &set, &e.Unnamed)
 	if err != nil {
 		return nil, err
 	}
 	e.Row = x.place(side, rid, class, reason)
-	e.Meaning = verdictWords(class, reason)
 	if err := x.asPublished(e.Row); err != nil {
 		return nil, err
 	}
@@ -366,9 +404,20 @@ func (x *explainer) row(side rules.Side, rid int64) (*Explanation, error) {
 		}
 	}
 	if set != "" {
-		if e.Set, err = x.set(side, rid, set); err != nil {
+		if e.Set, err = x.set(side, rid, set, e.Values); err != nil {
 			return nil, err
 		}
+	}
+	for _, p := range append([]Place{e.Row}, partnerRows(e.Partners)...) {
+		if p.Side != rules.Operations {
+			continue
+		}
+		if err := x.db.Scan(x.ctx, explainSQL("scope").Render(duck.Slots{"rid": fmt.Sprint(p.rid)}), &e.scope); err != nil {
+			return nil, err
+		}
+	}
+	if e.Meaning, err = x.meaning(e); err != nil {
+		return nil, err
 	}
 	if err := x.proof(e); err != nil {
 		return nil, err
@@ -378,6 +427,14 @@ func (x *explainer) row(side rules.Side, rid int64) (*Explanation, error) {
 	}
 	e.Change = x.change(e, fields)
 	return e, nil
+}
+
+func partnerRows(list []Partner) []Place {
+	var out []Place
+	for _, p := range list {
+		out = append(out, p.Row)
+	}
+	return out
 }
 
 // asPublished compares with the verdict in the run's folder.
@@ -400,8 +457,8 @@ func (x *explainer) asPublished(p Place) error {
 	return nil
 }
 
-// values reads every product field of a row.
-func (x *explainer) values(side rules.Side, rid int64) ([]Value, error) {
+// texts reads every product field of a row, in their order, nothing hidden.
+func (x *explainer) texts(side rules.Side, rid int64) ([]sql.NullString, error) {
 	spec := x.b.Spec(side)
 	var columns []string
 	for _, f := range spec.Fields {
@@ -417,25 +474,35 @@ func (x *explainer) values(side rules.Side, rid int64) ([]Value, error) {
 		dest[i] = &texts[i]
 	}
 	q := explainSQL("values").Render(duck.Slots{"columns": strings.Join(columns, ", "), "side": string(side), "rid": fmt.Sprint(rid)})
-	if err := x.db.Scan(x.ctx, q, dest...); err != nil {
+	return texts, x.db.Scan(x.ctx, q, dest...)
+}
+
+// values reads every product field of a row as people may see it.
+func (x *explainer) values(side rules.Side, rid int64) ([]Value, error) {
+	texts, err := x.texts(side, rid)
+	if err != nil {
 		return nil, err
 	}
-	out := make([]Value, len(columns))
-	for i, f := range spec.Fields {
-		out[i] = Value{Field: f.Name}
-		if !texts[i].Valid {
-			continue
-		}
-		text := texts[i].String
-		if us, err := strconv.ParseInt(text, 10, 64); err == nil && f.Type == rules.Timestamp {
-			text = instant(us)
-		}
-		if how := x.b.Redact.Fields[f.Name]; how != "" {
-			text = "(hidden: " + how + ")"
-		}
-		out[i].Value = &text
+	out := make([]Value, len(texts))
+	for i, f := range x.b.Spec(side).Fields {
+		out[i] = Value{Field: f.Name, Value: x.visible(f, texts[i])}
 	}
 	return out, nil
+}
+
+// visible is a value as people may see it: instants in UTC, hidden as declared.
+func (x *explainer) visible(f rules.Field, text sql.NullString) *string {
+	if !text.Valid {
+		return nil
+	}
+	out := text.String
+	if us, err := strconv.ParseInt(out, 10, 64); err == nil && f.Type == rules.Timestamp {
+		out = instant(us)
+	}
+	if how := x.b.Redact.Fields[f.Name]; how != "" {
+		out = "(hidden: " + how + ")"
+	}
+	return &out
 }
 
 func valueOf(values []Value, field string) *string {

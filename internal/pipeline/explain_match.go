@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"database/sql"
 	"fmt"
 	"strings"
 
@@ -10,99 +9,6 @@ import (
 	"github.com/recon-batch/recon-batch/match/compare"
 	"github.com/recon-batch/recon-batch/rules"
 )
-
-// passes tells what each pass saw under the key of the row.
-func (x *explainer) passes(side rules.Side, rid int64, values []Value) ([]PassTrace, error) {
-	var out []PassTrace
-	for i, p := range x.b.Match {
-		t := PassTrace{Pass: p.Name, Words: passWords(p), Key: keyText(p, side, values), Rows: []Place{}}
-		var key sql.NullString
-		k := fmt.Sprintf("k%d", i)
-		if err := x.db.Scan(x.ctx, explainSQL("values").Render(duck.Slots{"columns": k, "side": string(side), "rid": fmt.Sprint(rid)}), &key); err != nil {
-			return nil, err
-		}
-		t.Usable = key.Valid
-		if !key.Valid {
-			out = append(out, t)
-			continue
-		}
-		same := "s." + k + " = " + duck.Literal(key.String)
-		inside := same
-		for _, w := range p.Within {
-			inside += " AND " + withinSQL(x.b.Job, side, rid, w)
-		}
-		var all int64
-		for _, c := range []struct {
-			side rules.Side
-			cond string
-			n    *int64
-		}{{side, same, &t.Same}, {side.Other(), inside, &t.Candidates}, {side.Other(), same, &all}} {
-			if err := x.db.Scan(x.ctx, explainSQL("count").Render(duck.Slots{"side": string(c.side), "condition": c.cond}), c.n); err != nil {
-				return nil, err
-			}
-		}
-		t.Outside = all - t.Candidates
-		var err error
-		if t.Rows, err = x.others(side.Other(), inside); err != nil {
-			return nil, err
-		}
-		out = append(out, t)
-	}
-	return out, nil
-}
-
-// withinSQL is true where a row s of the other side lies within the window of the
-// row: instants by microseconds, dates by days.
-func withinSQL(job *rules.Job, side rules.Side, rid int64, w rules.Within) string {
-	col := duck.Ident("f_" + w.Field)
-	own := fmt.Sprintf("(SELECT %s FROM %s WHERE rid = %d)", col, side, rid)
-	limit := w.Max.Microseconds()
-	if f := job.Spec(side).Field(w.Field); f != nil && f.Type == rules.Date {
-		limit = int64(w.Max.Hours()) / 24
-	}
-	return fmt.Sprintf("coalesce(abs(s.%s - %s) <= %d, false)", col, own, limit)
-}
-
-// keyText writes the parts of a key with their values.
-func keyText(p rules.Pass, side rules.Side, values []Value) string {
-	var parts []string
-	for _, k := range p.On {
-		field := k.Operations
-		if side == rules.Results {
-			field = k.Results
-		}
-		text := "(empty)"
-		if v := valueOf(values, field); v != nil {
-			text = *v
-		}
-		parts = append(parts, field+" = "+text)
-	}
-	return strings.Join(parts, ", ")
-}
-
-// others lists the first rows of a side under a condition.
-func (x *explainer) others(side rules.Side, cond string) ([]Place, error) {
-	rowsView, _ := tables(side)
-	return x.list(side, explainSQL("others").Render(duck.Slots{"side": string(side), "rows": rowsView, "condition": cond}))
-}
-
-func (x *explainer) list(side rules.Side, q string) ([]Place, error) {
-	rows, err := x.db.Query(x.ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	out := []Place{}
-	for rows.Next() {
-		var rid int64
-		var class, reason string
-		if err := rows.Scan(&rid, &class, &reason); err != nil {
-			return nil, err
-		}
-		out = append(out, x.place(side, rid, class, reason))
-	}
-	return out, rows.Err()
-}
 
 // partners lists the rows of the other side under the link, each with every
 // compared field.
@@ -114,21 +20,32 @@ func (x *explainer) partners(side rules.Side, rid int64, link string, values []V
 	}
 	out := []Partner{}
 	for _, p := range places {
-		other, err := x.values(side.Other(), p.rid)
+		partner, err := x.partner(side, rid, p, values, x.codes)
 		if err != nil {
 			return nil, err
 		}
-		op, res, oRid, rRid := values, other, rid, p.rid
-		if side == rules.Results {
-			op, res, oRid, rRid = other, values, p.rid, rid
-		}
-		codes, err := x.codes(oRid, rRid)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, Partner{Row: p, Fields: x.fields(op, res, codes)})
+		out = append(out, *partner)
 	}
 	return out, nil
+}
+
+// partner compares the row with one of the other side; codes tells what the
+// comparators say about the pair.
+func (x *explainer) partner(side rules.Side, rid int64, p Place, values []Value, codes func(o, r int64) ([]int, error)) (*Partner, error) {
+	other, err := x.values(side.Other(), p.rid)
+	if err != nil {
+		return nil, err
+	}
+	op, res, o, r := values, other, rid, p.rid
+	if side == rules.Results {
+		op, res, o, r = other, values, p.rid, rid
+	}
+	c, err := codes(o, r)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := x.keys(o, r, op, res)
+	return &Partner{Row: p, Keys: keys, Fields: x.fields(op, res, c)}, err
 }
 
 // codes are those that the comparators gave the pair, whatever its verdict became;
@@ -184,20 +101,59 @@ func (x *explainer) fields(op, res []Value, codes []int) []FieldTrace {
 	return out
 }
 
-// set lists the other rows of an unresolved set.
-func (x *explainer) set(side rules.Side, rid int64, set string) ([]Place, error) {
-	out := []Place{}
-	for _, s := range rules.Sides {
-		_, verdicts := tables(s)
-		list, err := x.others(s, fmt.Sprintf("s.rid IN (SELECT rid FROM %s WHERE set_id = CAST(%s AS BIGINT))", verdicts, duck.Literal(set)))
-		if err != nil {
-			return nil, err
+// keys lists the identity keys that one or both of two rows carry, each with both
+// values as found; they are compared as the pass does.
+func (x *explainer) keys(o, r int64, op, res []Value) ([]FieldTrace, error) {
+	var columns []string
+	var passes []rules.Pass
+	for i, p := range x.b.Match {
+		if p.Identity {
+			passes = append(passes, p)
+			columns = append(columns, fmt.Sprintf("CASE WHEN o.k%[1]d IS NULL AND r.k%[1]d IS NULL THEN '' WHEN o.k%[1]d IS NULL OR r.k%[1]d IS NULL THEN 'on one side only' "+
+				"WHEN o.k%[1]d = r.k%[1]d THEN 'equal' ELSE 'differs' END", i))
 		}
-		for _, p := range list {
-			if p.Side != side || p.rid != rid {
-				out = append(out, p)
-			}
+	}
+	out := []FieldTrace{}
+	if len(passes) == 0 {
+		return out, nil
+	}
+	results, dest := make([]string, len(passes)), make([]any, len(passes))
+	for i := range results {
+		dest[i] = &results[i]
+	}
+	if err := x.pair(o, r, columns, dest); err != nil {
+		return nil, err
+	}
+	for i, p := range passes {
+		if results[i] != "" {
+			out = append(out, FieldTrace{Field: p.Name, Comparator: "key " + p.Name,
+				Operations: keyValue(p, rules.Operations, op), Results: keyValue(p, rules.Results, res), Result: results[i]})
 		}
 	}
 	return out, nil
+}
+
+// pair reads columns over any two rows of both sides.
+func (x *explainer) pair(o, r int64, columns []string, dest []any) error {
+	return x.db.Scan(x.ctx, explainSQL("pair").Render(duck.Slots{
+		"columns": strings.Join(columns, ", "), "o": fmt.Sprint(o), "r": fmt.Sprint(r)}), dest...)
+}
+
+// keyValue is the key of a row as people read it, nil where it has no part of it.
+func keyValue(p rules.Pass, side rules.Side, values []Value) *string {
+	var parts []string
+	for _, k := range p.On {
+		field := k.Operations
+		if side == rules.Results {
+			field = k.Results
+		}
+		if v := valueOf(values, field); v != nil {
+			parts = append(parts, *v)
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	text := strings.Join(parts, ", ")
+	return &text
 }

@@ -3,10 +3,8 @@ package pipeline
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/recon-batch/recon-batch/classify"
 	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/match"
@@ -133,54 +131,6 @@ func intervalWords(list []extract.Interval) []string {
 	}
 	if len(out) == 0 {
 		out = append(out, "no source declares what it covers")
-	}
-	return out
-}
-
-// proposals lists the queue items of the row with every check that the guard made.
-func (x *explainer) proposals(e *Explanation) ([]Proposal, error) {
-	column := "o_rid"
-	if e.Row.Side == rules.Results {
-		column = "r_rid"
-	}
-	rows, err := x.db.Query(x.ctx, explainSQL("item").Render(duck.Slots{"condition": fmt.Sprintf("%s = %d", column, e.Row.rid)}))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	out := []Proposal{}
-	for rows.Next() {
-		var p Proposal
-		var refused string
-		var next, expiry *int64
-		if err := rows.Scan(&p.Item, &p.Queue, &refused, &p.Rule, &next, &expiry, &p.ObserveOnly, &p.Deferred); err != nil {
-			return nil, err
-		}
-		if next != nil {
-			p.NextAttempt = instant(*next)
-		}
-		if expiry != nil {
-			p.Expiry = instant(*expiry)
-		}
-		p.Checks = guardChecks(e.Row, strings.Split(refused, ";"))
-		out = append(out, p)
-	}
-	return out, rows.Err()
-}
-
-// guardChecks lists the checks of the proposal that the verdict could lead to:
-// those of a requeue for an absence, those of a compensation for a surplus effect;
-// otherwise only what was refused. A check that was not made is not called passed.
-func guardChecks(row Place, refused []string) []GuardCheck {
-	out := []GuardCheck{}
-	for bit := classify.Check(1); bit.Codes() != ""; bit <<= 1 {
-		code := bit.Codes()
-		tried := row.Class == "absent" && bit < classify.NoGoodEffect ||
-			row.Reason == "surplus_effect" && bit >= classify.NoGoodEffect
-		failed := slices.Contains(refused, code)
-		if tried || failed {
-			out = append(out, GuardCheck{Code: code, Refused: failed, Sentence: classify.Sentence(code)})
-		}
 	}
 	return out
 }

@@ -1,8 +1,11 @@
 package pipeline
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -10,7 +13,7 @@ import (
 var reasonWords = map[string]string{
 	"equal":                      "linked, and every compared field is equal (V22)",
 	"within_tolerance":           "linked, and every compared field is equal, some only by tolerance (V22)",
-	"field_differs":              "linked, but compared fields differ (V22, V12)",
+	"field_differs":              "linked, but compared fields differ (V22)",
 	"version_behind":             "linked, but the result is older than the operation expects (V21)",
 	"version_ahead":              "linked, but the result is newer than the operation expects (V21)",
 	"same_version_other_content": "linked, same version, but other content (V21)",
@@ -21,13 +24,13 @@ var reasonWords = map[string]string{
 	"value_unreadable":           "linked, but a compared value is not of its declared type (V20)",
 	"no_result":                  "due, completely covered, and no result carries any of its identity keys (V28)",
 	"failed_at_provider":         "it finally failed at the provider, and nothing else could be its effect (V19)",
-	"several_candidates":         "more than one row fits, and order does not choose (V11, V13)",
-	"keys_disagree":              "its identity keys point to different rows (V12, V14)",
+	"several_candidates":         "more than one row fits, or a row that fits has others that fit, and order does not choose (V13)",
+	"keys_disagree":              "its identity keys, or those of its counterpart, point to different rows (V12)",
 	"counterpart_not_unique":     "the other side has conflicting records under its key (V5)",
 	"no_usable_key":              "it has no usable key in any pass (V18)",
-	"coverage_incomplete":        "nothing that counts is linked, but the sources do not prove that there is nothing (V26, V29)",
+	"coverage_incomplete":        "nothing that counts is linked, but the sources do not prove that there is nothing (V26)",
 	"unattributed_result":        "nothing that counts is linked, but a result without identity could be the effect (V27)",
-	"outcome_unknown":            "the provider does not know the outcome, or a row out of scope carries its key (V19, V28)",
+	"outcome_unknown":            "the provider does not know the outcome (V19), or a row out of scope carries its key (V28)",
 	"unmapped_status":            "linked, but the status is not in the declared map (V19)",
 	"time_ambiguous":             "a time that decides exists twice, never, or not at all (V20, V26)",
 	"within_window":              "still inside its window (V25)",
@@ -42,15 +45,85 @@ var reasonWords = map[string]string{
 	"no_operation":               "nobody asked for it, and the operations export would show who did (V29)",
 }
 
-func verdictWords(class, reason string) string {
-	if w, ok := reasonWords[reason]; ok {
-		return w
+// meaning says in words what the verdict of a row is, with the rule that gave it.
+func (x *explainer) meaning(e *Explanation) (string, error) {
+	w, ok := reasonWords[e.Row.Reason]
+	if !ok {
+		return "out of scope by the rule " + e.Row.Reason + " of the job (V7)", nil
 	}
-	return "out of scope by the rule " + reason + " of the job (V7)"
+	linked := len(e.Partners) > 0
+	pass, err := x.markedIn(e.Row)
+	if err != nil {
+		return "", err
+	}
+	switch e.Row.Reason {
+	case "field_differs":
+		for _, p := range e.Partners {
+			for _, k := range p.Keys {
+				if k.Result == "differs" {
+					return "linked, but the key " + k.Field + " differs, and its value belongs to nobody else (V12)", nil
+				}
+			}
+		}
+	case "status_conflict":
+		if e.scope != "" {
+			return "the scope rule " + e.scope + " says that it should have no effect, and it has one (V7)", nil
+		}
+		return "linked, but the status of the result is not the expected one (V19)", nil
+	case "outcome_unknown":
+		if linked {
+			return "linked, but the provider does not know the outcome, or it is still pending after the deadline (V19)", nil
+		}
+		return "nothing that counts is linked, but a result that a scope rule sets aside carries its key (V28)", nil
+	case "coverage_incomplete":
+		if e.Row.Side == rules.Results {
+			return "no operation carries its key, but the operations export does not prove that there is none (V29)", nil
+		}
+	case "several_candidates":
+		if pass >= 0 && x.b.Match[pass].Identity {
+			return "several operations under one identity key: order does not choose (V11)", nil
+		}
+	case "keys_disagree":
+		if pass >= 0 {
+			return "the only row that fits by the pass " + x.b.Match[pass].Name + " carries another identity key (V14)", nil
+		}
+	}
+	return w, nil
 }
 
-// change names the smallest change that would alter the verdict.
+// markedIn is the index of the pass that marked a row, -1 where none did.
+func (x *explainer) markedIn(p Place) (int, error) {
+	var pass *int
+	err := x.db.Scan(x.ctx, explainSQL("mark").Render(duck.Slots{"marks": "marks_" + letter(p.Side), "rid": fmt.Sprint(p.rid)}), &pass)
+	if err != nil || pass == nil {
+		return -1, err
+	}
+	return *pass, nil
+}
+
+// setAside lists the results under the row's identity keys that a scope rule sets aside.
+func (x *explainer) setAside(e *Explanation) []Place {
+	var out []Place
+	for i, t := range e.Passes {
+		if !x.b.Match[i].Identity {
+			continue
+		}
+		for _, r := range t.Rows {
+			if r.Class == "not_applicable" && r.at < 0 && !slices.ContainsFunc(out, func(p Place) bool { return p.rid == r.rid }) {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// change names the smallest change that would alter the verdict, then what would alter
+// the proposal.
 func (x *explainer) change(e *Explanation, fields string) []string {
+	return append(x.verdictChange(e, fields), refusedChanges(e.Proposals)...)
+}
+
+func (x *explainer) verdictChange(e *Explanation, fields string) []string {
 	names := strings.ReplaceAll(fields, ";", ", ")
 	key := ""
 	for _, p := range e.Passes {
@@ -72,8 +145,25 @@ func (x *explainer) change(e *Explanation, fields string) []string {
 		return append(out, "a second "+other+" under "+key+" makes it several effects, or ambiguous")
 	case "field_differs", "value_unreadable", "same_version_other_content", "version_behind", "version_ahead":
 		return []string{"equal values of " + names + " on both sides make the pair correct"}
-	case "status_conflict", "unmapped_status", "outcome_unknown", "pending_at_provider":
-		return []string{"a status of the result that the job maps to the expected one", "for a text that is not mapped: an entry in the map of the status field"}
+	case "unmapped_status":
+		return []string{"an entry for its text in the map of the status field", "a status of the result that the job maps to the expected one"}
+	case "pending_at_provider":
+		return []string{"a status of the result that the job maps to the expected one", "a reference time at or after the end of the window makes it ambiguous/outcome_unknown"}
+	case "outcome_unknown":
+		if len(e.Partners) > 0 {
+			return []string{"a status of the result that the job maps to the expected one, or to failed"}
+		}
+		var out []string
+		for _, p := range x.setAside(e) {
+			out = append(out, fmt.Sprintf("%s record %d, which the scope rule %s sets aside: in scope it would be linked; without the operation's key on it the operation would be judged absent", p.File, p.Record, p.Reason))
+		}
+		return append(out, "a result in scope under "+key+" links it")
+	case "status_conflict":
+		out := []string{"a status of the result that the job maps to the expected one"}
+		if e.scope != "" {
+			out = []string{"no effect: then the scope rule " + e.scope + " would set the operation aside (V7)", "an operation to which that rule does not apply would be compared"}
+		}
+		return out
 	case "no_result":
 		return []string{
 			"one result under " + key + " links it",
@@ -85,7 +175,11 @@ func (x *explainer) change(e *Explanation, fields string) []string {
 	case "no_operation":
 		return []string{"one operation under " + key + " links it", "a gap in the coverage of the operations makes it ambiguous/coverage_incomplete"}
 	case "coverage_incomplete":
-		return []string{"the missing coverage, see above, makes it absent or unexpected", "one " + other + " under " + key + " links it"}
+		class := "absent"
+		if e.Row.Side == rules.Results {
+			class = "unexpected"
+		}
+		return []string{"the missing coverage, see above, makes it " + class, "one " + other + " under " + key + " links it"}
 	case "unattributed_result":
 		return []string{
 			"an identity key on the results that carry none, or a type, entity, currency or time by which they contradict it",
@@ -115,6 +209,11 @@ func (x *explainer) change(e *Explanation, fields string) []string {
 		return []string{"a status that the job does not map to failed makes it an effect"}
 	case "amount_group_differs", "incomplete_group":
 		return []string{"members whose sum and number are those of the result"}
+	}
+	for _, r := range x.b.Scope {
+		if r.Reason == e.Row.Reason && r.Side == e.Row.Side {
+			return []string{"values for which the scope rule " + r.Name + " does not hold: " + r.When.Text}
+		}
 	}
 	return []string{"another rule of the job under `scope`"}
 }

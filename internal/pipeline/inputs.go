@@ -66,9 +66,13 @@ func instant(us int64) string { return time.UnixMicro(us).UTC().Format(time.RFC3
 func keyFindings(o *match.Outcome) []extract.Finding {
 	var out []extract.Finding
 	for _, k := range o.RepeatedInSettled {
+		repeat := "values of the key %s repeat"
+		if k.Values == 1 {
+			repeat = "value of the key %s repeats"
+		}
 		out = append(out, extract.Finding{
 			Code: "key_repeats",
-			Text: fmt.Sprintf("%d values of the key %s repeat among rows that another key settles; the key is not unique", k.Values, k.Pass),
+			Text: fmt.Sprintf("%d "+repeat+" among rows that another key settles; the key is not unique", k.Values, k.Pass),
 		})
 	}
 	return out

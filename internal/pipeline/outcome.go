@@ -119,6 +119,14 @@ func (r *run) note(format string, args ...any) {
 	r.res.Notes = append(r.res.Notes, fmt.Sprintf(format, args...))
 }
 
+// plural writes a number with its noun.
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // shellQuote writes a text so that it can be pasted into a shell (POSIX, quoting

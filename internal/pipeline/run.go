@@ -100,7 +100,7 @@ func (r *run) locked(ctx context.Context) (err error) {
 		return err
 	}
 	if n > 0 {
-		r.note("removed what %d run(s) that were cut short left behind", n)
+		r.note("removed what %s left behind", plural(int64(n), "run that was cut short", "runs that were cut short"))
 	}
 	if err := r.engine(ctx); err != nil {
 		return r.refused(err)

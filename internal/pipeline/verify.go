@@ -167,7 +167,7 @@ func (v *Verification) digests(dir string) {
 	if err != nil {
 		wrong = append(wrong, err.Error())
 	}
-	v.add("digests", fmt.Sprintf("%d files, %s", len(v.Manifest.Outputs), sizeText(bytes)), wrong)
+	v.add("digests", plural(int64(len(v.Manifest.Outputs)), "file", "files")+", "+sizeText(bytes), wrong)
 }
 
 func short(digest string) string {
@@ -229,6 +229,6 @@ func (v *Verification) chain(dir string) error {
 	if err != nil {
 		return err
 	}
-	v.add("chain", fmt.Sprintf("%d runs of %s", n, m.Job), wrong)
+	v.add("chain", plural(int64(n), "run", "runs")+" of "+m.Job, wrong)
 	return nil
 }

@@ -45,7 +45,7 @@ func (v *checker) links() error {
 			linked += c.rows
 		}
 	}
-	return v.promises("links", fmt.Sprintf("%d operations, each linked once", linked), []promise{
+	return v.promises("links", plural(linked, "operation", "operations")+", each linked once", []promise{
 		{"links that are not of one operation and its results, or are correct on one side only", "links", duck.Slots{"business": strings.Join(business, ", ")}},
 		{"rows in links.parquet under two links, or under another one than they have", "linked_once", nil},
 		{"rows whose verdict and link contradict each other", "unlinked", nil},
@@ -56,13 +56,10 @@ func (v *checker) links() error {
 func (v *checker) exceptions() error {
 	var list []promise
 	for _, side := range rules.Sides {
-		list = append(list, promise{"rows of " + string(side) + " that exceptions.parquet tells otherwise, or not", "exceptions", duck.Slots{"s": short1(side), "rows": string(side)}})
+		list = append(list, promise{"rows of " + string(side) + " that exceptions.parquet tells otherwise, or not", "exceptions", duck.Slots{"s": letter(side), "rows": string(side)}})
 	}
 	return v.promises("exceptions", "every row that is not plainly correct, and no other one", list)
 }
-
-// short1 is the prefix of a side's columns in the wide files.
-func short1(side rules.Side) string { return string(side)[:1] }
 
 // queues is rules 3 and 5 of design §3 on what people and programs act on.
 func (v *checker) queues() error {
@@ -117,7 +114,7 @@ func (v *checker) queues() error {
 	if err != nil {
 		return err
 	}
-	v.add("queues", fmt.Sprintf("%d items, each on the verdict of its row", items), slices.Concat(wrong, both, counted))
+	v.add("queues", plural(items, "item", "items")+", each on the verdict of its row", slices.Concat(wrong, both, counted))
 	return nil
 }
 

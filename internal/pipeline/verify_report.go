@@ -223,7 +223,7 @@ func (v *checker) statement() error {
 		}
 		wrong = append(wrong, more...)
 	}
-	v.add("statement", fmt.Sprintf("%d currencies, to the last digit", len(s.Statement)), wrong)
+	v.add("statement", plural(int64(len(s.Statement)), "currency", "currencies")+", to the last digit", wrong)
 	return nil
 }
 
@@ -307,7 +307,7 @@ func (v *checker) linesOfRows(lines map[lineKey]lineSum) (wrong []string, err er
 	}
 	seen := map[lineKey]bool{}
 	for _, side := range rules.Sides {
-		s := short1(side)
+		s := letter(side)
 		currency := "''"
 		if column := s + "_currency"; slices.Contains(columns, column) {
 			currency = fmt.Sprintf("CASE WHEN %[1]s IN (%[2]s) THEN %[1]s ELSE '' END", duck.Ident(column), strings.Join(codes, ", "))
@@ -384,7 +384,7 @@ func (v *checker) outcome() error {
 		}
 	}
 	slices.Sort(wrong)
-	v.add("outcome", fmt.Sprintf("%d gates, %d limits, exit status %d", len(s.Gates), len(s.Limits), m.Outcome.ExitCode), wrong)
+	v.add("outcome", fmt.Sprintf("%s, %s, exit status %d", plural(int64(len(s.Gates)), "gate", "gates"), plural(int64(len(s.Limits)), "limit", "limits"), m.Outcome.ExitCode), wrong)
 	return nil
 }
 

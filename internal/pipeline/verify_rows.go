@@ -99,7 +99,7 @@ func (v *checker) rows() error {
 		if err != nil {
 			return err
 		}
-		v.add(string(side), fmt.Sprintf("%d rows, each with one verdict", total), append(wrong, more...))
+		v.add(string(side), plural(total, "row", "rows")+", each with one verdict", append(wrong, more...))
 	}
 	return nil
 }
@@ -262,7 +262,7 @@ func (v *checker) wholeFiles() error {
 			}
 		}
 	}
-	v.add("absence", fmt.Sprintf("%d files that were not read whole have withdrawn their time", partial), wrong)
+	v.add("absence", plural(int64(partial), "file that was not read whole", "files that were not read whole")+", none of them counted as covering", wrong)
 	return nil
 }
 

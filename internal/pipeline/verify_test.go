@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/recon-batch/recon-batch/classify"
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/report"
 	"github.com/recon-batch/recon-batch/rules"
@@ -116,47 +115,5 @@ func TestDiffManifests(t *testing.T) {
 	}
 	if i := d.Inputs[1]; i.Name != "b.csv" || i.A != "" || i.B != "13" {
 		t.Errorf("inputs: %+v", d.Inputs)
-	}
-}
-
-// Every reason of the closed list is explained in words.
-func TestReasonWords(t *testing.T) {
-	for class, reasons := range classify.Reasons {
-		for _, r := range reasons {
-			if _, ok := reasonWords[r]; !ok {
-				t.Errorf("%s/%s has no words", class, r)
-			}
-		}
-	}
-}
-
-func TestGuardChecks(t *testing.T) {
-	codes := func(list []GuardCheck) (passed, refused string) {
-		for _, c := range list {
-			if c.Refused {
-				refused += c.Code + " "
-			} else {
-				passed += c.Code + " "
-			}
-		}
-		return passed, refused
-	}
-	passed, refused := codes(guardChecks(Place{Class: "absent", Reason: "no_result"}, []string{"attempts", "state"}))
-	if refused != "attempts state " || !strings.HasPrefix(passed, "not_idempotent no_key key_lifetime key_shared duration ") || strings.Contains(passed, "good") {
-		t.Errorf("absent: passed %s; refused %s", passed, refused)
-	}
-	passed, refused = codes(guardChecks(Place{Class: "duplicate", Reason: "surplus_effect"}, []string{"no_good_effect"}))
-	if refused != "no_good_effect " || !strings.Contains(passed, "not_succeeded") || strings.Contains(passed, "lease") {
-		t.Errorf("duplicate: passed %s; refused %s", passed, refused)
-	}
-	// Nothing but a surplus effect is tried for a compensation, nothing but an absence
-	// for a requeue: the others passed no check.
-	for _, row := range []Place{
-		{Class: "correct", Reason: "equal"}, {Class: "unexpected", Reason: "no_operation"}, {Class: "duplicate", Reason: "conflicting_copies"},
-		{Class: "divergent", Reason: "duplicate_effect"}, {Class: "ambiguous", Reason: "keys_disagree"},
-	} {
-		if passed, refused = codes(guardChecks(row, []string{"state"})); passed != "" || refused != "state " {
-			t.Errorf("%s: passed %s; refused %s", row.Reason, passed, refused)
-		}
 	}
 }
