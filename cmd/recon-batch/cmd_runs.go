@@ -86,7 +86,7 @@ func (s *session) runsList(c *cli.Context) error {
 	folder := "" // of every run
 	for _, r := range list {
 		if r.Attempt != "" {
-			fmt.Fprintf(w, "%s\t-\t%d\t-\t-\t%s\n", r.BusinessDate, r.ExitCode, printable(fmt.Sprintf("refused since %s: %s", r.Since, firstLine(r.Message))))
+			fmt.Fprintf(w, "%s\t-\t%d\t-\t-\t%s\n", r.BusinessDate, r.ExitCode, printable(refusedNote(r)))
 			continue
 		}
 		note := "superseded"
@@ -109,6 +109,21 @@ func (s *session) runsList(c *cli.Context) error {
 		s.notef("the folder of a run is %s\n", folder)
 	}
 	return nil
+}
+
+// refusedNote tells a refused attempt: open, or history since a run of the date ended well.
+func refusedNote(r pipeline.RunInfo) string {
+	note := "refused since " + r.Since
+	if r.ResolvedBy != "" {
+		note = "was refused at " + r.Since
+	}
+	if r.Times > 1 {
+		note = fmt.Sprintf("%s, %d times", note, r.Times)
+	}
+	if r.ResolvedBy != "" {
+		note += ", done since by " + r.ResolvedBy
+	}
+	return note + ": " + firstLine(r.Message)
 }
 
 func (s *session) runsShow(c *cli.Context) error {

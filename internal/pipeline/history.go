@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"cmp"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +16,10 @@ type RunInfo struct {
 	RunID         string     `json:"run_id,omitempty"`
 	Current       bool       `json:"current"`
 	Attempt       string     `json:"attempt,omitempty"` // id of a refused run
-	Since         string     `json:"since,omitempty"`   // of a refused run
+	Since         string     `json:"since,omitempty"`   // of a refused run: the first time
+	Last          string     `json:"last,omitempty"`    // the last time
+	Times         int        `json:"times,omitempty"`
+	ResolvedBy    string     `json:"resolved_by,omitempty"` // the run of the date that ended well since then
 	ExitCode      fail.Class `json:"exit_code"`
 	Operations    int64      `json:"operations"`
 	Results       int64      `json:"results"`
@@ -27,8 +29,9 @@ type RunInfo struct {
 	Folder        string     `json:"folder"` // or the note of the attempt
 }
 
-// History lists the runs and attempts of a job by date, published ones in the
-// order of their revisions, then the attempts, oldest first. date "" lists all dates.
+// History lists the runs and attempts of a job by date: first the attempts after which
+// a run of the date ended well, then the published runs in the order of their revisions,
+// then the attempts that are still open; attempts oldest first. date "" lists all dates.
 func History(out, job, date string) ([]RunInfo, error) {
 	check := date
 	if check == "" {
@@ -73,7 +76,7 @@ func (d *outDir) history(date string) ([]RunInfo, error) {
 	if err != nil {
 		return nil, fail.Wrap(fail.Resources, err, "%s cannot be read", displayPath(d.date))
 	}
-	var runs, attempts []RunInfo
+	var runs []RunInfo
 	for _, e := range entries {
 		if !e.IsDir() || !runIDForm.MatchString(e.Name()) {
 			continue
@@ -93,23 +96,24 @@ func (d *outDir) history(date string) ([]RunInfo, error) {
 		runs = append(runs, info)
 	}
 	runs = byRevision(runs)
-	notes, err := filepath.Glob(filepath.Join(escapePattern(d.attempts()), "*.json"))
+	paths, notes, err := d.readAttempts()
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range notes {
-		text, err := os.ReadFile(n)
-		if err != nil {
-			return nil, fail.Wrap(fail.Resources, err, "the note of an attempt cannot be read")
+	var open, resolved []RunInfo
+	for i, a := range notes {
+		info := RunInfo{BusinessDate: date, Attempt: a.ID, Since: a.Since, Last: a.Last, Times: a.Times, ResolvedBy: a.ResolvedBy,
+			ExitCode: a.ExitCode, Message: a.Missing, Folder: displayPath(paths[i])}
+		if a.ResolvedBy == "" {
+			open = append(open, info)
+		} else {
+			resolved = append(resolved, info)
 		}
-		var a Attempt
-		if err := json.Unmarshal(text, &a); err != nil {
-			return nil, fail.Wrap(fail.Integrity, err, "%s is damaged", displayPath(n)).WithHint("remove it: it is a note, no evidence")
-		}
-		attempts = append(attempts, RunInfo{BusinessDate: date, Attempt: a.ID, Since: a.Since, ExitCode: a.ExitCode, Message: a.Missing, Folder: displayPath(n)})
 	}
-	slices.SortStableFunc(attempts, func(a, b RunInfo) int { return cmp.Compare(a.Since, b.Since) })
-	return append(runs, attempts...), nil
+	bySince := func(a, b RunInfo) int { return cmp.Compare(a.Since, b.Since) }
+	slices.SortStableFunc(open, bySince)
+	slices.SortStableFunc(resolved, bySince)
+	return slices.Concat(resolved, runs, open), nil
 }
 
 // byRevision puts a run after the one that it supersedes.

@@ -375,9 +375,18 @@ func (r *run) published(id string) (bool, error) {
 	if err := os.RemoveAll(r.tmp); err != nil {
 		return false, diskError(err, "the temporary folder cannot be removed")
 	}
+	r.resolve(id)
 	r.res.Manifest, r.res.ExitCode, r.res.NoOp = m, m.Outcome.ExitCode, true
 	r.res.Dir, r.res.Current = displayPath(dir), displayPath(r.dir.current())
 	return true, nil
+}
+
+// resolve closes the notes of refused attempts. They are notes: a run that is published
+// does not fail for one.
+func (r *run) resolve(id string) {
+	if err := r.dir.resolveAttempts(id); err != nil {
+		r.note("the notes of refused attempts could not be closed: %s", err)
+	}
 }
 
 // report writes every output but the manifest into the temporary folder.
@@ -461,5 +470,9 @@ func (r *run) publish(ctx context.Context, m *Manifest) error {
 		return err
 	}
 	r.res.Dir, r.res.Current = displayPath(r.dir.run(m.RunID)), displayPath(r.dir.current())
-	return r.dir.switchCurrent(m.RunID)
+	if err := r.dir.switchCurrent(m.RunID); err != nil {
+		return err
+	}
+	r.resolve(m.RunID)
+	return nil
 }
