@@ -21,17 +21,20 @@
 //	    sides: over every row of both. Unreadable and empty amounts add nothing; the sum
 //	    of residual rows without any amount is NULL. Of no meaning where the side
 //	    declares no decimal field amount
-//	items                           the queue items, one row each:
-//	    item_id VARCHAR, case_id VARCHAR, queue VARCHAR (confirm, requeue, compensate,
+//	items                           view: the queue items, one row each:
+//	    item_id VARCHAR, case_id VARCHAR, queue ENUM (confirm, requeue, compensate,
 //	    review, close), o_rid BIGINT, r_rid BIGINT (one of them may be NULL),
-//	    set_id BIGINT, operation_id, idempotency_key, remote_id, keep_remote_id, type, entity,
-//	    version, amount, currency, state, next_state, destination VARCHAR, class, reason,
-//	    fields VARCHAR, refused_bits BIGINT (Check), refused VARCHAR (its codes joined by
-//	    ';', or budget), rule VARCHAR,
-//	    risk VARCHAR (duplication risk in words), attempts BIGINT, next_attempt_us BIGINT,
-//	    expiry_us BIGINT, approvals BIGINT, owner VARCHAR, due_us BIGINT,
-//	    candidates BIGINT, observe_only BOOLEAN, deferred BOOLEAN. The item of a correct
-//	    pair names its operation alone: r_rid, remote_id and set_id are NULL
+//	    set_id BIGINT, keep_remote_id VARCHAR, class, reason (ENUM), fields VARCHAR,
+//	    refused_bits BIGINT (Check), refused VARCHAR (its codes joined by ';', or
+//	    budget), rule ENUM, next_attempt_us BIGINT, expiry_us BIGINT, approvals BIGINT,
+//	    due_us BIGINT, candidates BIGINT, observe_only BOOLEAN, deferred BOOLEAN,
+//	    currency VARCHAR, value DECIMAL(38,s) (the exact amount; NULL where a side does
+//	    not declare its decimals), since_us BIGINT (the instant that its age goes by).
+//	    The item of a correct pair names its operation alone: r_rid and set_id are NULL
+//	items_wide                      view: the same with what the rows behind an item
+//	    say: operation_id, idempotency_key, remote_id, type, entity, version, amount,
+//	    state, destination VARCHAR, next_state ENUM, risk ENUM (duplication risk in
+//	    words), attempts BIGINT, owner VARCHAR
 //
 // Beside them stay the steps on the way, which explain reads: facts and open_o by
 // operation, pairs, linked and effects by link, open_r by result, set_of.

@@ -2,6 +2,7 @@ package classify
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 // items is section H: SQL computes which checks fail, Judge decides, and what is
 // left is written as queue items.
 func (c *classifier) items() error {
-	for _, step := range []func() error{c.requeueFacts, c.surplusFacts, c.units, c.writeItems, c.plainItems, c.budget, c.countItems} {
+	for _, step := range []func() error{c.requeueFacts, c.surplusFacts, c.itemTypes, c.units, c.writeItems, c.plainItems, c.budget, c.itemViews, c.countItems} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -91,9 +92,8 @@ func judgeSQL() string {
 	return b.String()
 }
 
-// itemSlots are the columns that every kind of item shows of its operation.
+// itemSlots are the columns of every kind of item that follow from its operation.
 func (c *classifier) itemSlots() duck.Slots {
-	text := func(s match.ColumnSet, f string) string { return "CAST(" + s.Raw(f, "VARCHAR") + " AS VARCHAR)" }
 	var caseO []string
 	for _, i := range c.identity() {
 		caseO = append(caseO, fmt.Sprintf("'%d:' || o.k%d", i, i))
@@ -102,26 +102,46 @@ func (c *classifier) itemSlots() duck.Slots {
 		caseO = []string{"CAST(NULL AS VARCHAR)"}
 	}
 	return duck.Slots{
-		"job":             duck.Literal(c.job.Name),
-		"case_o":          "coalesce(" + strings.Join(caseO, ", ") + ")",
-		"operation_id":    text(c.o, "operation_id"),
-		"idempotency_key": text(c.o, "idempotency_key"),
-		"type":            text(c.o, "type"),
-		"entity_o":        text(c.o, "entity"),
-		"version":         text(c.o, "version"),
-		"amount_o":        text(c.o, "amount"),
-		"currency_o":      text(c.o, "currency"),
-		"state":           text(c.o, "state"),
-		"attempts":        "CAST(" + c.o.Raw("attempts", "BIGINT") + " AS BIGINT)",
-		"rule":            c.policy(func(p rules.TypePolicy) string { return duck.Literal("types." + p.Type) }, "'none'"),
-		"owner": c.policy(func(p rules.TypePolicy) string {
-			if p.Owner == "" {
-				return "CAST(NULL AS VARCHAR)"
-			}
-			return duck.Literal(p.Owner)
-		}, "CAST(NULL AS VARCHAR)"),
-		"observe": fmt.Sprint(c.job.Mode == rules.Observe),
+		"job":        duck.Literal(c.job.Name),
+		"case_o":     "coalesce(" + strings.Join(caseO, ", ") + ")",
+		"currency_o": c.currency(c.o),
+		"value_o":    c.value(c.o, rules.Operations),
+		"since_o":    c.since(c.o, rules.Operations),
+		"rule":       "CAST(" + c.ruleOf(func(string) {}) + " AS item_rule)",
+		"observe":    fmt.Sprint(c.job.Mode == rules.Observe),
 	}
+}
+
+func (c *classifier) currency(s match.ColumnSet) string {
+	return "CAST(" + s.Raw("currency", "VARCHAR") + " AS VARCHAR)"
+}
+
+// value is the exact amount, by which queues are added up; NULL where the decimals of
+// a side are not declared, since then no type holds every amount.
+func (c *classifier) value(s match.ColumnSet, side rules.Side) string {
+	fixed := c.hasAmount(side)
+	for _, x := range rules.Sides {
+		fixed = fixed && (!c.hasAmount(x) || c.job.Spec(x).Field("amount").Scale >= 0)
+	}
+	if !fixed {
+		return fmt.Sprintf("CAST(NULL AS DECIMAL(38,%d))", c.scale)
+	}
+	return fmt.Sprintf("CAST(%s AS DECIMAL(38,%d))", s.Raw("amount", ""), c.scale)
+}
+
+// since is the instant that ages go by: of creation where it is declared, else the
+// field of the period.
+func (c *classifier) since(s match.ColumnSet, side rules.Side) string {
+	names := []string{"created_at"}
+	if c.job.Period != nil {
+		names = append(names, c.job.Period.By)
+	}
+	for _, n := range names {
+		if f := c.job.Spec(side).Field(n); f != nil && f.Type == rules.Timestamp {
+			return s.Raw(n, "BIGINT")
+		}
+	}
+	return "CAST(NULL AS BIGINT)"
 }
 
 func (c *classifier) due() string {
@@ -135,20 +155,24 @@ func (c *classifier) due() string {
 
 func (c *classifier) writeItems() error {
 	s := c.itemSlots()
-	text := func(f string) string { return "CAST(" + c.r.Raw(f, "VARCHAR") + " AS VARCHAR)" }
 	caseR := "CAST(NULL AS VARCHAR)"
 	if c.res.Layout.RecordID() != "" {
 		caseR = "r.kx"
 	}
-	s["case_r"], s["remote_id"] = caseR, text("remote_id")
-	s["entity_r"], s["amount_r"], s["currency_r"] = text("entity"), text("amount"), text("currency")
-	s["destination"] = "CAST(" + c.o.Raw("destination", "VARCHAR") + " AS VARCHAR)"
+	s["case_r"], s["currency_r"] = caseR, c.currency(c.r)
+	s["value_r"], s["since_r"] = c.value(c.r, rules.Results), c.since(c.r, rules.Results)
 	s["due"] = "CASE WHEN u.queue IN ('review', 'compensate') THEN " + c.due() + " END"
 	s["judge"] = judgeSQL()
 	s["refused"] = refusedSQL("u.failed")
-	s["risk"] = riskSQL("u.")
 	s["approvals"] = c.approvals()
-	return c.exec("items", s)
+	if err := c.exec("items", s); err != nil {
+		return err
+	}
+	var copies int64
+	if err := c.db.Scan(c.ctx, duck.MustParse(sqlFiles, "sql/item_copies.sql").Render(nil), &copies); err != nil || copies == 0 {
+		return err
+	}
+	return c.exec("number_copies", nil)
 }
 
 // refusedSQL spells the codes of the failed checks, as Check.Codes does.
@@ -158,21 +182,6 @@ func refusedSQL(col string) string {
 		parts = append(parts, fmt.Sprintf("CASE WHEN (%s >> %d) & 1 = 1 THEN '%s' END", col, i, n.Code))
 	}
 	return "nullif(concat_ws(';', " + strings.Join(parts, ", ") + "), '')"
-}
-
-// riskSQL says in words what acting twice, or wrongly, would do.
-func riskSQL(p string) string {
-	return `CASE ` + p + `queue
-    WHEN 'requeue' THEN 'The effect is proven not to exist. Sent again with the same idempotency key before the item expires, it can happen once only.'
-    WHEN 'compensate' THEN 'The operation has this effect twice. Undo the one named here, never the one to keep; undone twice it would be lost.'
-    WHEN 'confirm' THEN 'None: only the local state moves.'
-    WHEN 'close' THEN 'None: only the local state moves, by a documented rule.'
-    ELSE CASE
-      WHEN ` + p + `class = 'ambiguous' THEN 'Unknown: the effect may exist. Sending it again could make it happen twice.'
-      WHEN ` + p + `class = 'absent' THEN 'The effect is proven not to exist, but a check refuses to send it again.'
-      WHEN ` + p + `class = 'duplicate' THEN 'The effect exists more than once, or its record does. Undoing the wrong one would lose it.'
-      WHEN ` + p + `class = 'unexpected' THEN 'Nobody asked for this effect as far as the export shows.'
-      ELSE 'The effect exists: sending it again would make it happen twice.' END END`
 }
 
 // approvals needed by amount and currency; a threshold for another currency says
@@ -201,12 +210,16 @@ func sortedKeys(m map[string]string) []string {
 	return out
 }
 
-// plainItems adds the items of plain pairs: their operations may move to confirmed.
+// plainWanted tells whether plain pairs may have items.
+func (c *classifier) plainWanted() bool { return c.o.Has("state") && c.m.PlainPairs > 0 }
+
+// plainItems makes the items of plain pairs: their operations may move to confirmed.
 func (c *classifier) plainItems() error {
-	if !c.o.Has("state") || c.m.PlainPairs == 0 {
+	if !c.plainWanted() {
 		return nil
 	}
 	s := c.itemSlots()
+	maps.Copy(s, c.shown())
 	s["legal"], s["final"] = c.legal("confirmed"), c.final()
 	s["bit"], s["due"] = fmt.Sprint(State), c.due()
 	return c.exec("plain_items", s)

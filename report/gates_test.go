@@ -167,10 +167,9 @@ func TestExactText(t *testing.T) {
 func TestQueueAmounts(t *testing.T) {
 	w := newWorld(t).load()
 	w.exec("DELETE FROM items")
-	for i, text := range []string{"0.10", "0.20", "-0.30", "9999999999999999999999999999.99", "1.005", "1e3", " 1.00", "1.0.0", "", "0x10", "1_000", "12"} {
-		w.exec(fmt.Sprintf("INSERT INTO items (item_id, queue, o_rid, amount, currency, class, reason, observe_only, deferred) VALUES ('%d', 'review', 5, '%s', 'EUR', 'divergent', 'field_differs', FALSE, FALSE)", i, text))
+	for i, value := range []string{"0.10", "0.20", "-0.30", "9999999999999999999999999999.99", "NULL", "12"} {
+		w.exec(fmt.Sprintf("INSERT INTO items (item_id, queue, o_rid, value, currency, class, reason, observe_only, deferred) VALUES ('%d', 'review', 5, %s, 'EUR', 'divergent', 'field_differs', FALSE, FALSE)", i, value))
 	}
-	w.exec("INSERT INTO items (item_id, queue, o_rid, class, reason, observe_only, deferred) VALUES ('n', 'review', 5, 'divergent', 'field_differs', FALSE, FALSE)")
 	want := []Money{{Currency: "EUR", Amount: "10000000000000000000000000011.99", Items: 5}}
 	if got := w.build().queue("review").Amounts; !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -184,5 +183,13 @@ func TestQueueAmounts(t *testing.T) {
 	w.exec("UPDATE items SET amount = '0.00000000000000000000001' WHERE item_id = 'i-3'")
 	if got := w.build().queue("review").Amounts[0].Amount; got != "4.23450000000000000000001" {
 		t.Errorf("got %s", got)
+	}
+	w.exec("DELETE FROM items")
+	for i, text := range []string{"0.10", "1.005", "1e3", " 1.00", "1.0.0", "", "0x10", "1_000", "-12", "0.10"} {
+		w.exec(fmt.Sprintf("INSERT INTO items (item_id, queue, o_rid, amount, currency, class, reason, observe_only, deferred) VALUES ('%d', 'review', 5, '%s', 'EUR', 'divergent', 'field_differs', FALSE, FALSE)", i, text))
+	}
+	want = []Money{{Currency: "EUR", Amount: "-10.795", Items: 4}}
+	if got := w.build().queue("review").Amounts; !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -12,7 +12,7 @@ func writeNDJSON(ctx context.Context, d *Delivery) error {
 		if !q.Written || (q.Queue == "confirm" && !d.In.Bound.Outputs.ConfirmNDJSON) {
 			continue
 		}
-		if err := d.copy(ctx, queueRows(q.Queue), "queues/"+q.Queue+".ndjson", "(FORMAT json)"); err != nil {
+		if err := d.copy(ctx, queueRows(q), "queues/"+q.Queue+".ndjson", "(FORMAT json)"); err != nil {
 			return err
 		}
 	}

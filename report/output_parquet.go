@@ -44,7 +44,7 @@ func writeParquet(ctx context.Context, d *Delivery) error {
 		if !q.Written {
 			continue
 		}
-		if err := d.copy(ctx, queueRows(q.Queue), "queues/"+q.Queue+".parquet", parquetOptions); err != nil {
+		if err := d.copy(ctx, queueRows(q), "queues/"+q.Queue+".parquet", parquetOptions); err != nil {
 			return err
 		}
 	}
@@ -58,13 +58,17 @@ func writeParquet(ctx context.Context, d *Delivery) error {
 const confirmColumns = "item_id, case_id, run_id, operation_id, idempotency_key, remote_id, type, entity, version, amount, currency, " +
 	"class, reason, expected_state, next_state, observe_only, o_source, o_file, o_record, r_source, r_file, r_record"
 
-// queueRows selects the items of a queue; the view has them in the order of their ids.
-func queueRows(queue string) string {
-	columns := "*"
-	if queue == "confirm" {
+// queueRows selects the items of a queue; the view has them in the order of their
+// ids. For a queue without items no row is looked at.
+func queueRows(q Queue) string {
+	columns, where := "*", "queue = "+duck.Literal(q.Queue)
+	if q.Queue == "confirm" {
 		columns = confirmColumns
 	}
-	return "SELECT " + columns + " FROM report_items WHERE queue = " + duck.Literal(queue)
+	if q.Items == 0 {
+		where = "FALSE"
+	}
+	return "SELECT " + columns + " FROM report_items WHERE " + where
 }
 
 // copy writes the rows of a statement to a file.

@@ -115,7 +115,7 @@ func newWorld(t testing.TB) *world {
 	r(row{rec: 12, id: "op-10", key: "k-10", remote: "ch-10", entity: "order-10", amount: "1.23", currency: "EUR", created: at(10), class: "divergent", reason: "value_unreadable", link: 10, fields: "amount"})
 	w.link = [][5]any{{4, 4, 1, true, "4"}, {5, 5, 0, true, "9223372036854775813"}, {7, 6, 0, true, "7"}, {7, 7, 0, true, "7"}, {10, 12, 0, true, "10"}}
 	item := func(id, queue string, o, r any, op, amount, currency, class, reason, fields, refused string) {
-		w.item = append(w.item, fmt.Sprintf(`('%s','case-%s','%s',%v,%v,NULL,'%s','k','ch',NULL,'charge','order',NULL,'%s','%s','awaiting_confirmation','confirmed','psp','%s','%s','%s','%s','rule-1','none',1,NULL,%d,0,'payments',NULL,NULL,FALSE,FALSE)`,
+		w.item = append(w.item, fmt.Sprintf(`('%s','case-%s','%s',%v,%v,NULL,'%s','k','ch',NULL,'charge','order',NULL,'%s','%s','awaiting_confirmation','confirmed','psp','%s','%s','%s','%s','rule-1','none',1,NULL,%d,0,'payments',NULL,NULL,FALSE,FALSE,NULL,NULL)`,
 			id, id, queue, o, r, op, amount, currency, class, reason, fields, refused, day.Add(48*time.Hour).UnixMicro()))
 	}
 	item("i-1", "confirm", 1, 1, "op-1", "10.00", "EUR", "correct", "equal", "", "")
@@ -168,10 +168,18 @@ func (w *world) load() *world {
 operation_id VARCHAR, idempotency_key VARCHAR, remote_id VARCHAR, keep_remote_id VARCHAR, type VARCHAR, entity VARCHAR, version VARCHAR,
 amount VARCHAR, currency VARCHAR, state VARCHAR, next_state VARCHAR, destination VARCHAR, class VARCHAR, reason VARCHAR, fields VARCHAR,
 refused VARCHAR, rule VARCHAR, risk VARCHAR, attempts BIGINT, next_attempt_us BIGINT, expiry_us BIGINT, approvals BIGINT, owner VARCHAR,
-due_us BIGINT, candidates BIGINT, observe_only BOOLEAN, deferred BOOLEAN)`)
+due_us BIGINT, candidates BIGINT, observe_only BOOLEAN, deferred BOOLEAN, value DECIMAL(38,2), since_us BIGINT)`)
 	for _, i := range w.item {
 		w.exec("INSERT INTO items VALUES " + i)
 	}
+	for _, side := range rules.Sides {
+		s := short(side)
+		w.exec(fmt.Sprintf("UPDATE items SET since_us = coalesce(since_us, s.f_created_at) FROM staged_%[1]s s WHERE s.rid = items.%[1]s_rid", s))
+		if f := w.in.Bound.Job.Spec(side).Field("amount"); f != nil && f.Type == rules.Decimal && f.Scale == 2 {
+			w.exec(fmt.Sprintf("UPDATE items SET value = coalesce(value, s.f_amount) FROM staged_%[1]s s WHERE s.rid = items.%[1]s_rid AND (items.o_rid IS NULL OR '%[1]s' = 'o')", s))
+		}
+	}
+	w.exec("CREATE VIEW items_wide AS SELECT * FROM items")
 	w.exec(`CREATE TABLE totals AS
 SELECT 'operations' AS side, r.in_period, r.class, r.reason, coalesce(s.f_currency, '') AS currency, count(*) AS rows, CAST(sum(CAST(s.f_amount AS DECIMAL(38,2))) AS DECIMAL(38,2)) AS amount
 FROM rows_operations r JOIN operations s USING (rid) GROUP BY ALL

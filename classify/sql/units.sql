@@ -2,7 +2,7 @@
 -- free row; surplus effects have their own. wanted is what the class allows, failed
 -- the checks that stand against it.
 CREATE OR REPLACE TABLE units AS
-SELECT v.rid AS o_rid, a.r_rid, v.set_id, CAST(v.class AS VARCHAR) AS class, CAST(v.reason AS VARCHAR) AS reason, v.fields, v.candidates, v.pass, CAST(NULL AS VARCHAR) AS keep_remote_id,
+SELECT v.rid AS o_rid, a.r_rid, v.set_id, v.class, v.reason, v.fields, v.candidates, v.pass, CAST(NULL AS VARCHAR) AS keep_remote_id,
   CASE WHEN v.class = 'correct' THEN 'confirm' WHEN v.class = 'absent' THEN 'requeue' WHEN v.class = 'not_applicable' THEN 'close' ELSE 'review' END AS wanted,
   CAST(CASE WHEN v.class = 'correct' THEN /*$confirm_failed*/ WHEN v.class = 'absent' THEN q.failed WHEN v.class = 'not_applicable' THEN /*$close_failed*/ ELSE 0 END AS BIGINT) AS failed
 FROM verdicts_o v JOIN res_o o ON o.rid = v.rid
@@ -12,10 +12,10 @@ WHERE v.set_id IS NULL AND v.class NOT IN ('not_due', 'duplicate') AND v.reason 
   AND NOT (v.class = 'not_applicable' AND (/*$out_of_period*/))
   AND NOT (v.class IN ('correct', 'not_applicable') AND /*$no_item*/)
 UNION ALL
-SELECT s.o_rid, s.r_rid, NULL, 'duplicate', 'surplus_effect', NULL, NULL, d.pass, s.keep_remote_id, 'compensate', s.failed
+SELECT s.o_rid, s.r_rid, NULL, CAST('duplicate' AS verdict_class), CAST('surplus_effect' AS verdict_reason), NULL, NULL, d.pass, s.keep_remote_id, 'compensate', s.failed
 FROM surplus_facts s JOIN linked d ON d.o_rid = s.o_rid AND d.r_rid = s.r_rid
 UNION ALL
-SELECT NULL, v.rid, NULL, CAST(v.class AS VARCHAR), CAST(v.reason AS VARCHAR), v.fields, v.candidates, v.pass, NULL, 'review', 0
+SELECT NULL, v.rid, NULL, v.class, v.reason, v.fields, v.candidates, v.pass, NULL, 'review', 0
 FROM verdicts_r v
 WHERE v.set_id IS NULL AND v.link IS NULL AND v.class NOT IN ('not_due', 'not_applicable') AND NOT (v.class = 'duplicate' AND v.reason IN ('identical_copy', 'superseded_attempt'))
 UNION ALL
@@ -24,9 +24,9 @@ UNION ALL
 SELECT arg_min(o_rid, w1) FILTER (WHERE o_rid IS NOT NULL), arg_min(r_rid, w1) FILTER (WHERE r_rid IS NOT NULL), set_id,
   arg_min(class, (side, w1)), arg_min(reason, (side, w1)), NULL, coalesce(max(candidates), count(*)), min(pass), NULL, 'review', 0
 FROM (
-  SELECT v.rid AS o_rid, NULL AS r_rid, v.set_id, CAST(v.class AS VARCHAR) AS class, CAST(v.reason AS VARCHAR) AS reason, v.pass, v.candidates, 0 AS side, s.w1
+  SELECT v.rid AS o_rid, NULL AS r_rid, v.set_id, v.class, v.reason, v.pass, v.candidates, 0 AS side, s.w1
   FROM verdicts_o v JOIN res_o s ON s.rid = v.rid WHERE v.set_id IS NOT NULL AND v.class IN ('ambiguous', 'duplicate')
   UNION ALL
-  SELECT NULL, v.rid, v.set_id, CAST(v.class AS VARCHAR), CAST(v.reason AS VARCHAR), v.pass, v.candidates, 1, s.w1
+  SELECT NULL, v.rid, v.set_id, v.class, v.reason, v.pass, v.candidates, 1, s.w1
   FROM verdicts_r v JOIN res_r s ON s.rid = v.rid WHERE v.set_id IS NOT NULL AND v.class IN ('ambiguous', 'duplicate'))
 GROUP BY set_id

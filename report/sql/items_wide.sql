@@ -1,4 +1,4 @@
--- Reads   items. Makes the view of the queue files, ordered by id: amounts and times
+-- Reads   items_wide. Makes the view of the queue files, ordered by id: amounts and times
 --         as text, declared personal fields redacted, evidence of both rows. Times
 --         and what follows from the row ids are spelled after the sort.
 CREATE OR REPLACE VIEW report_items AS
@@ -19,6 +19,6 @@ FROM (
          i.class, i.reason, i.fields, i.refused, i.rule, i.risk,
          /*$state*/ AS expected_state, i.next_state, i.attempts, i.next_attempt_us, i.expiry_us,
          i.approvals, i.owner, i.due_us, i.candidates, i.set_id, i.observe_only, i.deferred
-  FROM items i
+  FROM items_wide i
   ORDER BY i.item_id
 )

@@ -1,5 +1,5 @@
--- Reads   items. The distinct amounts by queue and currency, and how often each occurs:
---         where no number of decimals is declared, they are added up outside.
+-- Reads   items_wide. The distinct amounts by queue and currency, and how often each
+--         occurs: where no number of decimals is declared, they are added up outside.
 SELECT queue, coalesce(currency, ''), amount, count(*)
-FROM items WHERE regexp_full_match(amount, '-?[0-9]+(\.[0-9]+)?')
+FROM items_wide WHERE regexp_full_match(amount, '-?[0-9]+(\.[0-9]+)?')
 GROUP BY ALL

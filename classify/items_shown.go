@@ -1,0 +1,126 @@
+package classify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// itemTypes makes the types of what items have few values of: narrow rows stay
+// narrow, sorts and dictionaries cheap.
+func (c *classifier) itemTypes() error {
+	rule := []string{"none"}
+	c.ruleOf(func(name string) {
+		if !slices.Contains(rule, name) {
+			rule = append(rule, name)
+		}
+	})
+	queues := make([]string, len(Queues))
+	for i, q := range Queues {
+		queues[i] = string(q)
+	}
+	for _, e := range []struct {
+		name   string
+		values []string
+	}{{"item_queue", queues}, {"item_rule", rule}, {"item_state", itemStates}, {"item_risk", riskTexts()}} {
+		if err := c.exec("enums", duck.Slots{"name": e.name, "values": literals(e.values)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// itemStates are the states that queues lead to.
+var itemStates = []string{"confirmed", "retry_scheduled", "not_applicable", "compensated"}
+
+// ruleOf renders the name of the rule behind an item; f is told every name.
+func (c *classifier) ruleOf(f func(name string)) string {
+	return c.policy(func(p rules.TypePolicy) string {
+		f("types." + p.Type)
+		return duck.Literal("types." + p.Type)
+	}, "'none'")
+}
+
+// shown are the columns that an item shows of its operation o.
+func (c *classifier) shown() duck.Slots {
+	text := func(f string) string { return "CAST(" + c.o.Raw(f, "VARCHAR") + " AS VARCHAR)" }
+	return duck.Slots{
+		"operation_id":    text("operation_id"),
+		"idempotency_key": text("idempotency_key"),
+		"type":            text("type"),
+		"entity_o":        text("entity"),
+		"version":         text("version"),
+		"amount_o":        text("amount"),
+		"state":           text("state"),
+		"attempts":        "CAST(" + c.o.Raw("attempts", "BIGINT") + " AS BIGINT)",
+		"owner": c.policy(func(p rules.TypePolicy) string {
+			if p.Owner == "" {
+				return "CAST(NULL AS VARCHAR)"
+			}
+			return duck.Literal(p.Owner)
+		}, "CAST(NULL AS VARCHAR)"),
+	}
+}
+
+// itemViews puts the items of residual rows and of plain pairs together.
+func (c *classifier) itemViews() error {
+	s := c.shown()
+	text := func(f string) string { return "CAST(" + c.r.Raw(f, "VARCHAR") + " AS VARCHAR)" }
+	s["remote_id"], s["entity_r"], s["amount_r"] = text("remote_id"), text("entity"), text("amount")
+	s["destination"] = "CAST(" + c.o.Raw("destination", "VARCHAR") + " AS VARCHAR)"
+	s["risk"] = riskSQL("CASE WHEN i.deferred THEN 'requeue' ELSE CAST(i.queue AS VARCHAR) END", "CAST(i.class AS VARCHAR)")
+	narrow := ""
+	if s["plain"] = ""; c.plainWanted() {
+		s["plain"] = "UNION ALL BY NAME SELECT * FROM plain_items"
+		narrow = "UNION ALL BY NAME SELECT * EXCLUDE (operation_id, idempotency_key, type, entity, version, amount, state, attempts, owner, next_state, risk) FROM plain_items"
+	}
+	if err := c.exec("items_wide", s); err != nil {
+		return err
+	}
+	return c.exec("items_view", duck.Slots{"plain": narrow})
+}
+
+type risk struct{ of, text string }
+
+// The risks of the acting queues, and of what is for review by its class.
+var (
+	queueRisks = []risk{
+		{string(Requeue), "The effect is proven not to exist. Sent again with the same idempotency key before the item expires, it can happen once only."},
+		{string(Compensate), "The operation has this effect twice. Undo the one named here, never the one to keep; undone twice it would be lost."},
+		{string(Confirm), "None: only the local state moves."},
+		{string(Close), "None: only the local state moves, by a documented rule."},
+	}
+	classRisks = []risk{
+		{string(Ambiguous), "Unknown: the effect may exist. Sending it again could make it happen twice."},
+		{string(Absent), "The effect is proven not to exist, but a check refuses to send it again."},
+		{string(Duplicate), "The effect exists more than once, or its record does. Undoing the wrong one would lose it."},
+		{string(Unexpected), "Nobody asked for this effect as far as the export shows."},
+	}
+)
+
+const otherRisk = "The effect exists: sending it again would make it happen twice."
+
+func riskTexts() []string {
+	out := []string{otherRisk}
+	for _, r := range slices.Concat(queueRisks, classRisks) {
+		out = append(out, r.text)
+	}
+	return out
+}
+
+// riskSQL says in words what acting twice, or wrongly, would do.
+func riskSQL(queue, class string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "CASE %s", queue)
+	for _, r := range queueRisks {
+		fmt.Fprintf(&b, "\n    WHEN '%s' THEN %s", r.of, duck.Literal(r.text))
+	}
+	fmt.Fprintf(&b, "\n    ELSE CASE %s", class)
+	for _, r := range classRisks {
+		fmt.Fprintf(&b, "\n      WHEN '%s' THEN %s", r.of, duck.Literal(r.text))
+	}
+	return b.String() + "\n      ELSE " + duck.Literal(otherRisk) + " END END"
+}
