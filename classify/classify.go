@@ -294,18 +294,14 @@ func (c *classifier) linked() error {
 		}
 		return "nullif(concat_ws(" + strings.Join(parts, ", ") + "), '')"
 	}
-	err := c.exec("single", duck.Slots{
-		"expect":     duck.Literal(string(match.ExpectedStatus(c.job.Job))),
-		"as_of":      c.asOf(),
-		"unreadable": c.anyCode("", compare.CodeUnreadable),
-		"ambiguous":  c.anyCode("", compare.CodeAmbiguous),
-		"differs":    c.anyCode("", compare.CodeDiffers),
-		"tolerance":  c.anyCode("", compare.CodeTolerance)})
-	if err != nil {
-		return err
-	}
 	differing := "nullif(p.differing, '')"
-	err = c.exec("linked", duck.Slots{
+	err := c.exec("linked", duck.Slots{
+		"expect":           duck.Literal(string(match.ExpectedStatus(c.job.Job))),
+		"as_of":            c.asOf(),
+		"unreadable":       c.anyCode("", compare.CodeUnreadable),
+		"ambiguous":        c.anyCode("", compare.CodeAmbiguous),
+		"differs":          c.anyCode("", compare.CodeDiffers),
+		"tolerance":        c.anyCode("", compare.CodeTolerance),
 		"period_reason":    c.periodReason(),
 		"all_fields":       list(differing, c.fieldList(-1, all...)),
 		"tolerance_fields": list("", c.fieldList(-1, compare.CodeTolerance)),

@@ -1,6 +1,9 @@
--- keep_effect by the earliest of a field, among the effects of each operation.
+-- keep_effect by the earliest of a field, among the effects of each operation that has
+-- several links.
 CREATE OR REPLACE TABLE earliest AS
-SELECT p.r_rid, e.v = m.v AS best
-FROM pairs p
-JOIN (SELECT rid, /*$field*/ AS v FROM res_r r) e ON e.rid = p.r_rid
-JOIN (SELECT p.o_rid, min(/*$field*/) AS v FROM pairs p JOIN res_r r ON r.rid = p.r_rid WHERE p.st <> 'failed' GROUP BY p.o_rid) m ON m.o_rid = p.o_rid
+WITH effect AS (
+  SELECT p.o_rid, p.r_rid, p.st, /*$field*/ AS v FROM pairs p JOIN res_r r ON r.rid = p.r_rid
+  WHERE p.o_rid IN (SELECT o_rid FROM links GROUP BY o_rid HAVING count(*) > 1))
+SELECT e.r_rid, e.v = m.v AS best
+FROM effect e
+JOIN (SELECT o_rid, min(v) AS v FROM effect WHERE st <> 'failed' GROUP BY o_rid) m ON m.o_rid = e.o_rid
