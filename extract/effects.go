@@ -33,7 +33,7 @@ type effectPart struct {
 }
 
 func newEffectPlan(e *rules.Effects, recordID string, fields []*fieldReader, fieldIndex func(string) int) *effectPlan {
-	p := &effectPlan{shared: -1, role: fieldIndex(e.Role), currency: fieldIndex("currency"), main: map[string]bool{}, parts: map[string]*effectPart{}}
+	p := &effectPlan{shared: -1, role: fieldIndex(e.Role), currency: fieldIndex(e.Currency), main: map[string]bool{}, parts: map[string]*effectPart{}}
 	by := make([]rules.KeyPart, len(e.By))
 	for i, name := range e.By {
 		by[i] = rules.KeyPart{Operations: name}
@@ -185,7 +185,7 @@ func (x effectIndex) part(c *converter, no int64) {
 	if !ok || len(x) > maxParts {
 		return // a part of nothing: it stays as it is
 	}
-	code := string(c.currencyOf(&c.vals[p.currency]))
+	code := string(c.codeOf(p.currency))
 	if part.trace { // parts in several currencies: those in the effect's add up
 		id = id.in(code)
 	}
@@ -230,7 +230,7 @@ func (x effectIndex) mainRecord(c *converter, no int64) {
 	if !ok {
 		return
 	}
-	code := string(c.currencyOf(&c.vals[p.currency]))
+	code := string(c.codeOf(p.currency))
 	for _, e := range x.of(id, code) {
 		if e == nil {
 			continue
@@ -257,7 +257,7 @@ func (c *converter) fold() {
 	if !ok {
 		return
 	}
-	code := string(c.currencyOf(&c.vals[p.currency]))
+	code := string(c.codeOf(p.currency))
 	if part != nil {
 		if part.trace {
 			id = id.in(code)
@@ -335,8 +335,8 @@ type proofs struct {
 }
 
 type tieFields struct {
-	total       int
-	plus, minus []int
+	total             int
+	plus, minus, same []int
 }
 
 type zeroFields struct {
@@ -360,7 +360,7 @@ func newProofs(src *rules.Source, fields []rules.Field, readers []*fieldReader, 
 		return out
 	}
 	for _, t := range src.Ties {
-		p.ties = append(p.ties, tieFields{fieldIndex(t.Total), indexes(t.Plus), indexes(t.Minus)})
+		p.ties = append(p.ties, tieFields{fieldIndex(t.Total), indexes(t.Plus), indexes(t.Minus), indexes(t.Same)})
 	}
 	for _, z := range src.ZeroSums {
 		p.zero = append(p.zero, zeroFields{fieldIndex(z.Field), indexes(z.Per)})

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ func isKnown(name string, known map[string]bool, below []string) bool {
 func (c *converter) prove(rec *rawRecord) {
 	p, t := c.proofs, c.tally
 	for i := range p.ties {
-		if !p.ties[i].holds(c.vals) {
+		if !p.ties[i].holds(c.fields, c.vals) {
 			tie := &t.ties[i]
 			if tie.Broken++; tie.Broken == 1 || rec.no < tie.FirstRecord {
 				tie.FirstRecord = rec.no
@@ -72,10 +73,16 @@ const listedMembers = 100
 
 // holds checks one equation. Unreadable values are surfaced as such (V20); there is
 // nothing to check then.
-func (t *tieFields) holds(vals []value) bool {
+func (t *tieFields) holds(fields []*fieldReader, vals []value) bool {
 	total := &vals[t.total]
 	if total.null || total.bad {
 		return true
+	}
+	for _, i := range t.same {
+		a, b := &vals[t.same[0]], &vals[i]
+		if !a.plain() || !b.plain() || !bytes.Equal(fields[t.same[0]].canonical(a), fields[i].canonical(b)) {
+			return true
+		}
 	}
 	var sum dec
 	ok := true

@@ -52,6 +52,10 @@ func neededColumns(src *rules.Source, fields []rules.Field) []neededColumn {
 			}
 		}
 		named(f.Type, f.FirstOf...)
+		named(rules.Text, f.Join...)
+		for _, w := range f.Where {
+			named(rules.Text, w.Column)
+		}
 		if p := f.DebitCredit; p != nil {
 			named(f.Type, p.Debit, p.Credit)
 		}

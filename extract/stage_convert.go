@@ -523,7 +523,7 @@ func (c *converter) count() {
 	if c.amount >= 0 {
 		var code []byte
 		if c.currency >= 0 {
-			code = c.currencyOf(&c.vals[c.currency])
+			code = c.currencyOf()
 		}
 		sum := t.total(code)
 		sum.rows++
@@ -550,11 +550,14 @@ func (c *converter) countControls() {
 
 // currencyOf is the text of f_currency, so that the totals of extraction and those
 // of the engine group alike; empty where that is NULL.
-func (c *converter) currencyOf(v *value) []byte {
-	switch {
+func (c *converter) currencyOf() []byte { return c.codeOf(c.currency) }
+
+// codeOf is the text of a field that holds a currency.
+func (c *converter) codeOf(field int) []byte {
+	switch v := &c.vals[field]; {
 	case v.null || v.bad:
 		return nil
-	case c.fields[c.currency].field.Type == rules.Currency:
+	case c.fields[field].kind == kindCurrency:
 		return v.code[:]
 	default:
 		return v.text

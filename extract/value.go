@@ -64,6 +64,7 @@ type fieldReader struct {
 	kind    fieldKind
 	cell    cellRef
 	whence  *whence     // nil: the value is the text of cell
+	where   []condition // in other records it is null
 	buf     []byte      // of a canonical text that had to be made
 	steps   *normaliser // typed fields: applied before the conversion
 	form    decimalForm
@@ -85,6 +86,11 @@ func (r *fieldReader) read(rec *rawRecord, vals []value) {
 	c, readable := r.cell.of(rec), true
 	if r.whence != nil {
 		c, readable = r.whence.of(rec, &r.form)
+	}
+	for i := range r.where {
+		if !r.where[i].holds(rec) {
+			c, readable = &nullCell, true
+		}
 	}
 	v.text, v.canon = c.Text, nil
 	v.null, v.bad, v.never, v.twice = c.Kind == CellNull, !readable, false, false
@@ -311,6 +317,7 @@ func newFieldReader(src *rules.Source, f, spec rules.Field, index int, header []
 		minorOf: -1,
 		unit:    newUnit(f, fieldIndex),
 		whence:  newWhence(f, header),
+		where:   newConditions(f, header),
 	}
 	if f.SignFrom != nil {
 		r.sign = refTo(header, f.SignFrom.Column, 0)

@@ -34,6 +34,7 @@ type timeLayout struct {
 	offset bool  // the text carries its offset, so the zone does not matter
 	named  bool  // it carries a zone abbreviation
 	plain  byte  // 'T' or ' ': the ISO form with this separator and no offset; 0 none
+	cut    bool  // of a number: what is finer than a microsecond is cut
 	unix   int64 // microseconds of the unit that the number counts from 1970; 0 no number
 }
 
@@ -57,6 +58,8 @@ func newTimeForm(f rules.Field) timeForm {
 			tl.unix = usPerSecond
 		case rules.LayoutUnixMilli:
 			tl.unix = usPerSecond / 1000
+		case rules.LayoutUnixFloat:
+			tl.unix, tl.cut = usPerSecond, true
 		}
 		t.layouts = append(t.layouts, tl)
 	}
@@ -82,7 +85,7 @@ func (t *timeForm) parse(b []byte) instant {
 	}
 	for i := range t.layouts {
 		if u := t.layouts[i].unix; u > 0 {
-			if v := parseUnix(b, u); v.present {
+			if v := parseUnix(b, u, t.layouts[i].cut); v.present {
 				return v
 			}
 		}
@@ -102,17 +105,17 @@ func (t *timeForm) parse(b []byte) instant {
 }
 
 // parseUnix reads a number of units since 1970-01-01T00:00:00Z, of us microseconds
-// each. A fraction finer than a microsecond is unreadable, and so is a year outside
-// 1 to 9999.
-func parseUnix(b []byte, us int64) instant {
+// each. A fraction finer than a microsecond is unreadable, or cut, and a year outside
+// 1 to 9999 is unreadable.
+func parseUnix(b []byte, us int64, cut bool) instant {
 	form := decimalForm{mark: '.'}
 	d, ok := form.parse(b)
-	if !ok || d.hi != 0 || d.scale > 6 {
+	if !ok || d.hi != 0 || d.scale >= len(pow10)-1 {
 		return instant{}
 	}
 	n := new(big.Int).Mul(d.big(), big.NewInt(us))
-	n, rest := n.QuoRem(n, big.NewInt(int64(pow10[d.scale])), new(big.Int))
-	if rest.Sign() != 0 || !n.IsInt64() || n.Int64() < firstMicro || n.Int64() > lastMicro {
+	n, rest := n.DivMod(n, big.NewInt(int64(pow10[d.scale])), new(big.Int))
+	if rest.Sign() != 0 && !cut || !n.IsInt64() || n.Int64() < firstMicro || n.Int64() > lastMicro {
 		return instant{}
 	}
 	return instant{us: n.Int64(), present: true}

@@ -9,7 +9,8 @@ import (
 // member inside a column that holds JSON. One belongs to one goroutine.
 type whence struct {
 	constant *Cell
-	cells    []cellRef // first_of; or debit and credit
+	cells    []cellRef // first_of, join; or debit and credit
+	join     bool
 	pair     bool
 	json     *jsonWay
 	cell     cellRef // of json
@@ -25,6 +26,11 @@ func newWhence(f rules.Field, header []string) *whence {
 		w.constant = &Cell{Text: []byte(f.Constant), Kind: CellText}
 	case len(f.FirstOf) > 0:
 		for _, c := range f.FirstOf {
+			w.cells = append(w.cells, refTo(header, c, 0))
+		}
+	case len(f.Join) > 0:
+		w.join = true
+		for _, c := range f.Join {
 			w.cells = append(w.cells, refTo(header, c, 0))
 		}
 	case f.DebitCredit != nil:
@@ -56,6 +62,8 @@ func (w *whence) of(rec *rawRecord, form *decimalForm) (*Cell, bool) {
 		}
 		w.made = made
 		return &w.made, true
+	case w.join:
+		return w.ofJoin(rec), true
 	case w.pair:
 		return w.ofPair(w.cells[0].of(rec), w.cells[1].of(rec), form)
 	}
@@ -69,6 +77,24 @@ func (w *whence) of(rec *rawRecord, form *decimalForm) (*Cell, bool) {
 
 // holdsText tells a cell that holds something from one that is null or an empty text.
 func holdsText(c *Cell) bool { return c.Kind != CellNull && len(c.Text) > 0 }
+
+// ofJoin gives the texts of all columns with / between them.
+func (w *whence) ofJoin(rec *rawRecord) *Cell {
+	w.made = Cell{Text: w.made.Text[:0], Kind: CellText}
+	none := true
+	for i := range w.cells {
+		c := w.cells[i].of(rec)
+		none = none && !holdsText(c)
+		if i > 0 {
+			w.made.Text = append(w.made.Text, '/')
+		}
+		w.made.Text = append(w.made.Text, c.Text...)
+	}
+	if none {
+		return &nullCell
+	}
+	return &w.made
+}
 
 // ofPair chooses between debit and credit. A zero beside a number says nothing; two
 // numbers contradict each other.
@@ -94,6 +120,25 @@ func (w *whence) ofPair(debit, credit *Cell, form *decimalForm) (*Cell, bool) {
 	w.made.Text = append(append(append(w.made.Text[:0], debit.Text...), " | "...), credit.Text...)
 	return &w.made, false
 }
+
+// condition says in which records a field holds something.
+type condition struct {
+	cell cellRef
+	in   map[string]bool
+}
+
+func newConditions(f rules.Field, header []string) (out []condition) {
+	for _, w := range f.Where {
+		c := condition{cell: refTo(header, w.Column, 0), in: map[string]bool{}}
+		for _, text := range w.In {
+			c.in[text] = true
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func (c *condition) holds(rec *rawRecord) bool { return c.in[string(c.cell.of(rec).Text)] }
 
 // jsonWay goes to a value inside a JSON text (RFC 8259), by the strict reader of the
 // JSON formats. Nothing is evaluated and nothing is built: it walks over the text.

@@ -15,10 +15,11 @@ type Known struct {
 // parts, so that every total stays as it was. All records stay rows; a record id that
 // they share is the main record's alone.
 type Effects struct {
-	By    []string // product fields that the records of one effect share
-	Role  string   // product field of type text that tells the records apart
-	Main  []string // roles of the record that stands for the effect
-	Parts []EffectPart
+	By       []string // product fields that the records of one effect share
+	Role     string   // product field of type text that tells the records apart
+	Currency string   // product field with the currency of what is added up
+	Main     []string // roles of the record that stands for the effect
+	Parts    []EffectPart
 }
 
 // EffectPart is one role of the other records.
@@ -39,6 +40,7 @@ type Tie struct {
 	Total string
 	Plus  []string
 	Minus []string
+	Same  []string // checked only in records in which these fields have one text
 }
 
 // ZeroSum is a field whose values add up to zero over all records of a file, for
@@ -61,6 +63,7 @@ var effectsShape = &shape{
 	keys: []key{
 		{name: "by", doc: "Product fields that the records of one effect share.", required: true, value: listValue(patternValue(namePattern))},
 		{name: "role", doc: "Product field of type text that tells the records apart.", required: true, value: patternValue(namePattern)},
+		{name: "currency", doc: "Product field with the currency of what is added up.", def: "currency", value: patternValue(namePattern)},
 		{name: "main", doc: "Roles of the record that stands for the effect; an effect with parts has one.", required: true, value: listValue(textValue())},
 		{name: "parts", doc: "Roles of the other records. A part whose effect is not in the file stays as it is.", required: true, value: listValue(shapeValue(effectPartShape))},
 	},
@@ -81,6 +84,7 @@ var tieShape = &shape{
 		{name: "total", doc: "Decimal field.", required: true, value: patternValue(namePattern)},
 		{name: "plus", doc: "Decimal fields that are added.", def: "none", value: listValue(patternValue(namePattern))},
 		{name: "minus", doc: "Decimal fields that are taken away.", def: "none", value: listValue(patternValue(namePattern))},
+		{name: "same", doc: "Fields of type text or currency: only records in which they are equal are checked, such as those without a conversion.", def: "every record", value: listValue(patternValue(namePattern))},
 	},
 }
 
@@ -105,7 +109,7 @@ func (d *decoder) proofs(o *object, s *Source) {
 		s.Effects = d.effects(c)
 	}
 	o.objects("ties", tieShape, func(_ int, c *object) {
-		t := Tie{Total: c.text("total", ""), Plus: c.texts("plus"), Minus: c.texts("minus")}
+		t := Tie{Total: c.text("total", ""), Plus: c.texts("plus"), Minus: c.texts("minus"), Same: c.texts("same")}
 		if len(t.Plus)+len(t.Minus) == 0 {
 			d.fail(c.path, "add `plus: [amount]`", "%s: the total of what?", c.path)
 		}
@@ -117,7 +121,7 @@ func (d *decoder) proofs(o *object, s *Source) {
 }
 
 func (d *decoder) effects(o *object) *Effects {
-	e := &Effects{By: o.texts("by"), Role: o.text("role", ""), Main: o.texts("main")}
+	e := &Effects{By: o.texts("by"), Role: o.text("role", ""), Currency: o.text("currency", "currency"), Main: o.texts("main")}
 	seen := map[string]bool{}
 	for _, m := range e.Main {
 		seen[m] = true
@@ -170,8 +174,8 @@ func (d *decoder) checkProofs(job *Job, s Side, src *Source, path string) {
 				typed(a.To, p, Decimal)
 			}
 		}
-		if spec.Field("currency") == nil {
-			d.fail(at, "declare the field currency", "%s adds amounts up, and the %s declare no currency", at, s)
+		if spec.Field(e.Currency) == nil {
+			d.fail(at, "declare it, or name another one: `currency: fee_currency`", "%s adds amounts up, and the %s declare no field %s", at, s, e.Currency)
 		}
 	}
 	for i, t := range src.Ties {
@@ -182,6 +186,9 @@ func (d *decoder) checkProofs(job *Job, s Side, src *Source, path string) {
 		}
 		for j, name := range t.Minus {
 			typed(name, index(join(at, "minus"), j), Decimal)
+		}
+		for j, name := range t.Same {
+			typed(name, index(join(at, "same"), j), Text, Currency)
 		}
 	}
 	for i, z := range src.ZeroSums {
@@ -209,6 +216,7 @@ func (t *tree) proofs(s *Source) {
 		t.sub("effects", func(t *tree) {
 			t.texts("by", e.By)
 			t.text("role", e.Role)
+			t.text("currency", e.Currency)
 			t.texts("main", e.Main)
 			t.list("parts", len(e.Parts), func(i int, t *tree) {
 				p := e.Parts[i]
@@ -226,6 +234,7 @@ func (t *tree) proofs(s *Source) {
 		t.text("total", s.Ties[i].Total)
 		t.texts("plus", s.Ties[i].Plus)
 		t.texts("minus", s.Ties[i].Minus)
+		t.texts("same", s.Ties[i].Same)
 	})
 	t.list("zero_sums", len(s.ZeroSums), func(i int, t *tree) {
 		t.text("field", s.ZeroSums[i].Field)

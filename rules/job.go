@@ -290,11 +290,13 @@ type Field struct {
 	// other places of the value, in place of Column
 	Constant    string       // the value of every record of the source
 	FirstOf     []string     // the first of these columns that holds something
+	Join        []string     // the texts of these columns with / between them
 	DebitCredit *DebitCredit // two columns, one of which is filled
 	SumOfParts  bool         // no column: Effects of the source fills it
 	// what is done with the column
 	JSONPath []JSONStep // the way to a member inside the column's JSON text; nil: the text itself
 	Optional bool       // a file without the column gives null
+	Where    []Where    // all of them must hold, or the value is null
 	// decimals
 	Scale         int  // -1: any number of decimals; more decimals than declared are unreadable
 	DecimalMark   byte // 0: the source's
@@ -332,6 +334,12 @@ type DebitCredit struct{ Debit, Credit string }
 type JSONStep struct {
 	Member string
 	Index  int // 0: by member
+}
+
+// Where: a column has one of some texts.
+type Where struct {
+	Column string
+	In     []string
 }
 
 // ZoneFrom: the zone of a local time comes from another column.

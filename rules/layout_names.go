@@ -11,17 +11,20 @@ import (
 var layoutNames = map[string]string{
 	"iso": "", "iso8601": "", "rfc3339": time.RFC3339Nano, "date": dateLayout, "datetime": "2006-01-02 15:04:05",
 	"rfc1123z": time.RFC1123Z,
-	"unix":     LayoutUnix, "unix_ms": LayoutUnixMilli,
+	"unix":     LayoutUnix, "unix_ms": LayoutUnixMilli, "unix_float": LayoutUnixFloat,
 }
 
 // Layouts of numbers that count from 1970-01-01T00:00:00Z, as they stand in
 // Field.Layouts.
 const (
-	LayoutUnix      = "unix"    // seconds, a fraction of at most six digits allowed
-	LayoutUnixMilli = "unix_ms" // milliseconds
+	LayoutUnix      = "unix"       // seconds, a fraction of at most six digits allowed
+	LayoutUnixMilli = "unix_ms"    // milliseconds
+	LayoutUnixFloat = "unix_float" // seconds as programs print floats: what is finer than a microsecond is cut
 )
 
-func unixLayout(layout string) bool { return layout == LayoutUnix || layout == LayoutUnixMilli }
+func unixLayout(layout string) bool {
+	return layout == LayoutUnix || layout == LayoutUnixMilli || layout == LayoutUnixFloat
+}
 
 // layoutLetters turns the letters of other tools into Go's, the longest first.
 var layoutLetters = strings.NewReplacer(

@@ -3,6 +3,7 @@ package rules
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -11,7 +12,7 @@ import (
 // way to it inside that column.
 func (d *decoder) whence(o *object, f *Field) {
 	var said []string
-	for _, k := range []string{"column", "constant", "first_of", "debit_credit", "sum_of_parts"} {
+	for _, k := range []string{"column", "constant", "first_of", "join", "debit_credit", "sum_of_parts"} {
 		if o.has(k) {
 			said = append(said, k)
 		}
@@ -21,8 +22,17 @@ func (d *decoder) whence(o *object, f *Field) {
 	}
 	f.Optional = o.boolean("optional", false)
 	f.JSONPath = d.jsonPath(o)
+	if n := o.node("where"); n != nil {
+		d.free(n, o.at("where"), func(column string, _, v *yaml.Node, p string) {
+			f.Where = append(f.Where, Where{Column: column, In: d.texts(v, p)})
+		})
+		slices.SortFunc(f.Where, func(a, b Where) int { return strings.Compare(a.Column, b.Column) })
+	}
 	f.Constant = o.text("constant", "")
-	f.FirstOf = o.texts("first_of")
+	f.FirstOf, f.Join = o.texts("first_of"), o.texts("join")
+	if f.Join != nil && f.Type != Text {
+		o.fail("join", "declare it as text", "%s joins texts, and is %s", o.at("join"), f.Type)
+	}
 	f.SumOfParts = o.boolean("sum_of_parts", false)
 	if c := o.sub("debit_credit", debitCreditShape); c != nil {
 		f.DebitCredit = &DebitCredit{Debit: c.text("debit", ""), Credit: c.text("credit", "")}
@@ -142,9 +152,12 @@ func (f *Field) columns() []string {
 	if f.Column != "" {
 		out = append(out, f.Column)
 	}
-	out = append(out, f.FirstOf...)
+	out = append(append(out, f.FirstOf...), f.Join...)
 	if c := f.DebitCredit; c != nil {
 		out = append(out, c.Debit, c.Credit)
+	}
+	for _, w := range f.Where {
+		out = append(out, w.Column)
 	}
 	if s := f.SignFrom; s != nil {
 		out = append(out, s.Column)
@@ -164,6 +177,7 @@ func (t *tree) whence(f Field) {
 	}
 	t.text("constant", f.Constant)
 	t.texts("first_of", f.FirstOf)
+	t.texts("join", f.Join)
 	if c := f.DebitCredit; c != nil {
 		t.sub("debit_credit", func(t *tree) {
 			t.text("debit", c.Debit)
@@ -181,6 +195,11 @@ func (t *tree) whence(f Field) {
 		}
 		t.set("json_path", n)
 	}
+	t.sub("where", func(t *tree) {
+		for _, w := range f.Where {
+			t.texts(w.Column, w.In)
+		}
+	})
 	if f.SumOfParts {
 		t.boolean("sum_of_parts", true)
 	}
