@@ -51,7 +51,7 @@ var periodShape = &shape{
 var sourceKeys = []key{
 	{name: "preset", doc: "What is known of this kind of file: its keys stand under those of the job. `recon-batch presets list` lists them.", def: "none", value: anyValue(schema{"type": "string"}, shapeValue(presetShape))},
 	{name: "path", doc: "File to read, relative to the job file; with {date} and {file_date}. The characters * ? [ make it a pattern; {exact: …} takes them as they are, and {{ and }} stand for braces.", value: anyValue(schema{"type": "string"}, shapeValue(pathShape))},
-	{name: "dates", doc: "One path for each day, both included; {file_date} is the day. A day without its file is a gap.", value: shapeValue(datesShape)},
+	{name: "dates", doc: "One path for each day, both included; {file_date} is the day. A day without its file is a missing file (need): with required it ends the run, else it is a gap in the coverage.", value: shapeValue(datesShape)},
 	{name: "need", doc: "What happens when it is missing or bad (V35): required stops; optional goes on and proves nothing; late-ok may be missing, bad stops.", def: "required", value: enumValue(Required, Optional, LateOK)},
 	{name: "on_reject", doc: "What a record that cannot be cut into its fields does (V36): fail stops the run; keep lists it, and the file proves no absence.", def: "fail", value: enumValue(RejectFail, RejectKeep)},
 	{name: "format", doc: "Form of the file; never guessed from its content.", def: "by the ending of the path, or of zip.member: .csv .tsv .ndjson .jsonl .json .parquet .xlsx .xml, before .gz, .zst or .zip", value: enumValue(formatNames...)},

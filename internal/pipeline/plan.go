@@ -98,7 +98,7 @@ func (p *Plan) Missing() error {
 		return nil
 	}
 	return fail.New(fail.Input, "required input is missing: %s", strings.Join(list, ", ")).
-		WithHint("deliver it, or declare `need: optional` or `need: late-ok` for the source")
+		WithHint("wait for the file, or correct its path; a source that may be missing is declared need: late-ok")
 }
 
 func coverageWords(b *rules.Bound) []string {
