@@ -86,7 +86,7 @@ func (s *session) printExplanation(e pipeline.Explanation) error {
 	if e.Once == "not_proven" {
 		s.printf("  that it happened only once is not proven: its time is not completely covered (V23)\n")
 	}
-	if !e.InPeriod {
+	if !e.InPeriod && !strings.HasSuffix(e.Meaning, "(V8)") {
 		s.printf("  outside the period of this run (V8)\n")
 	}
 	w := tabwriter.NewWriter(s.stdout, 0, 8, 2, ' ', 0)
