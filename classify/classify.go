@@ -113,7 +113,7 @@ func (c *classifier) facts() error {
 	if scope == "" {
 		scope = "CAST(NULL AS VARCHAR)"
 	}
-	timeMissing := c.o.Raw("created_at", "BIGINT") + " IS NULL"
+	timeMissing := c.o.Instant("created_at") + " IS NULL"
 	if c.o.Has("created_at") {
 		timeMissing += " OR " + c.o.Ambiguous("created_at")
 	}
@@ -386,18 +386,21 @@ func (c *classifier) totals() error {
 		}
 		c.scale = max(c.scale, n)
 	}
-	slots := duck.Slots{}
+	slots := duck.Slots{"type": fmt.Sprintf("DECIMAL(38,%d)", c.scale)}
 	for _, x := range []struct {
 		suffix string
 		rel    *extract.Relation
 	}{{"o", c.ops}, {"r", c.res}} {
 		s := match.Columns(c.job.Job, x.rel.Layout, "s")
-		amount := fmt.Sprintf("CAST(NULL AS DECIMAL(38,%d))", c.scale)
+		amount := "CAST(NULL AS " + slots["type"] + ")"
 		if c.hasAmount(x.rel.Side) {
-			amount = fmt.Sprintf("CAST(%s AS DECIMAL(38,%d))", s.Raw("amount", ""), c.scale)
+			amount = s.Raw("amount", "")
+			if c.job.Spec(x.rel.Side).Field("amount").Scale < 0 { // staged as text
+				amount = "CAST(" + amount + " AS " + slots["type"] + ")"
+			}
 		}
 		slots["amount_"+x.suffix] = amount
-		slots["currency_"+x.suffix] = "coalesce(" + s.Raw("currency", "VARCHAR") + ", '')"
+		slots["currency_"+x.suffix] = s.Raw("currency", "VARCHAR")
 	}
 	return c.exec("totals", slots)
 }
