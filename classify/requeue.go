@@ -89,9 +89,9 @@ func (c *classifier) requeueFacts() error {
 	if absent == 0 {
 		return c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE requeue_facts (rid BIGINT, next_us BIGINT, expiry_us BIGINT, failed INTEGER)")
 	}
-	firstUse := o.Raw("created_at", "BIGINT")
+	firstUse := o.Instant("created_at")
 	if o.Has("first_attempt_at") {
-		firstUse = "coalesce(" + o.Raw("first_attempt_at", "BIGINT") + ", " + firstUse + ")"
+		firstUse = "coalesce(" + o.Instant("first_attempt_at") + ", " + firstUse + ")"
 	}
 	idem := c.idempotencyKey()
 	idempotent := c.policy(func(p rules.TypePolicy) string { return fmt.Sprint(p.Idempotent) }, "false")
@@ -165,7 +165,7 @@ func (c *classifier) requeueFacts() error {
 		"next":         c.nextAttempt(),
 		"first_use":    firstUse,
 		"ttl":          c.policy(func(p rules.TypePolicy) string { return duration(p.KeyTTL) }, duration(0)),
-		"first_failed": o.Raw("first_failed_at", "BIGINT"),
+		"first_failed": o.Instant("first_failed_at"),
 		"max_duration": c.policy(func(p rules.TypePolicy) string { return duration(p.MaxDuration) }, duration(0)),
 		"proof_end": c.policy(func(p rules.TypePolicy) string {
 			if p.ProofValid == 0 {

@@ -38,14 +38,14 @@ func (c *classifier) strays() error {
 	}
 	err := c.exec("strays", duck.Slots{
 		"type": c.strayType(), "entity": c.r.Raw("entity", "VARCHAR"), "currency": c.r.Raw("currency", "VARCHAR"),
-		"booked": c.r.Raw("created_at", "BIGINT"), "latest": c.r.Late("created_at"), "extra": columns(c.r),
+		"booked": c.r.Instant("created_at"), "latest": c.r.Late("created_at"), "extra": columns(c.r),
 		"no_identity": strings.Join(noIdentity, " AND "), "status": c.status()})
 	if err != nil {
 		return err
 	}
 	err = c.exec("unserved", duck.Slots{
 		"type": c.o.Raw("type", "VARCHAR"), "entity": c.o.Raw("entity", "VARCHAR"), "currency": c.o.Raw("currency", "VARCHAR"),
-		"created": c.o.Raw("created_at", "BIGINT"), "created_late": c.o.Late("created_at"), "extra": columns(c.o)})
+		"created": c.o.Instant("created_at"), "created_late": c.o.Late("created_at"), "extra": columns(c.o)})
 	if err != nil {
 		return err
 	}

@@ -71,6 +71,9 @@ func openReaderLimits(src *rules.Source, fields []rules.Field, f io.Reader, name
 		}
 		return p, nil
 	}
+	if src.Format == rules.FormatXLSX {
+		return openXLSX(src, need, f, name, lim)
+	}
 	content, err := openContent(f, src.Compression, name, lim)
 	if err != nil {
 		return nil, err
@@ -128,6 +131,14 @@ func orNil[R Reader](r R, err error) (Reader, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// notesOf gives what a reader, at the end of its file, says that people should know.
+func notesOf(r Reader) []string {
+	if n, ok := r.(interface{ Notes() []string }); ok {
+		return n.Notes()
+	}
+	return nil
 }
 
 // emptyIsNull tells whether the source holds an empty text for null.

@@ -49,6 +49,7 @@ type zipReader struct {
 	done   int64 // records of the members before
 	lines  int64 // control lines of the members before
 	rec    Record
+	notes  []string
 	err    error
 }
 
@@ -67,44 +68,51 @@ func openZip(src *rules.Source, fields []rules.Field, f io.Reader, name string, 
 }
 
 func (z *zipReader) open(f io.Reader) (err error) {
-	if z.file, z.size, z.spool, err = randomAccess(z.raw, f, z.name, z.lim); err != nil {
+	z.file, z.size, z.spool, err = randomAccess(z.raw, plainFile(f), z.name, z.lim)
+	if z.raw.err != nil {
+		return fail.Wrap(fail.Input, z.raw.err, "%s: cannot be read after %d bytes", z.name, z.raw.read)
+	}
+	if err != nil {
 		return err
 	}
-	if err := z.checkDirectory(); err != nil {
+	if err := checkDirectory(z.file, z.size, z.name); err != nil {
 		return err
 	}
 	archive, err := zip.NewReader(z.file, z.size)
 	if err != nil {
-		return z.broken(err)
+		return brokenZip(z.name, err)
 	}
 	return z.choose(archive.File)
 }
 
-// randomAccess reads a file through, so that it is hashed, and gives access to any
-// place of it. A stream that is no file is spooled to a temporary one.
-func randomAccess(raw *hashedReader, f io.Reader, name string, lim Limits) (at io.ReaderAt, size int64, spool *os.File, err error) {
+// plainFile is the file behind a stream, nil where it is none.
+func plainFile(f io.Reader) *os.File {
 	if c, ok := f.(*countingReader); ok {
 		f = c.f
 	}
-	plain, ok := f.(*os.File)
+	plain, _ := f.(*os.File)
+	return plain
+}
+
+// randomAccess reads a stream through, so that it is hashed, and gives access to any
+// place of it. plain is the file with the same bytes; where there is none they are
+// spooled to a temporary one. Errors of r should be *fail.Error.
+func randomAccess(r io.Reader, plain *os.File, name string, lim Limits) (at io.ReaderAt, size int64, spool *os.File, err error) {
 	var to io.Writer = io.Discard // a plain file is only hashed on the way
-	if !ok {
+	if plain == nil {
 		if spool, err = os.CreateTemp("", "recon-batch-*"); err != nil {
 			return nil, 0, nil, fail.Wrap(fail.Resources, err, "%s: no temporary file for its content", name).
 				WithHint("set TMPDIR to a folder with room for it")
 		}
 		plain, to = spool, spool
 	}
-	size, err = io.Copy(to, io.LimitReader(raw, lim.ContentBytes+1))
-	switch {
-	case raw.err != nil:
-		err = fail.Wrap(fail.Input, raw.err, "%s: cannot be read after %d bytes", name, raw.read)
-	case err != nil:
+	size, err = io.Copy(to, io.LimitReader(r, lim.ContentBytes+1))
+	if err != nil {
 		if _, ok := errors.AsType[*fail.Error](err); !ok {
 			err = fail.Wrap(fail.Resources, err, "%s: its content cannot be spooled", name).
 				WithHint("set TMPDIR to a folder with room for it")
 		}
-	case size > lim.ContentBytes:
+	} else if size > lim.ContentBytes {
 		err = overLimit(name, "bytes", lim.ContentBytes)
 	}
 	if err != nil && spool != nil {
@@ -117,11 +125,11 @@ func randomAccess(raw *hashedReader, f io.Reader, name string, lim Limits) (at i
 
 // checkDirectory reads how many members the archive says it has, before a library
 // holds them all (APPNOTE §4.3.16, §4.3.14).
-func (z *zipReader) checkDirectory() error {
+func checkDirectory(file io.ReaderAt, size int64, name string) error {
 	const length = 22
-	tail := make([]byte, min(z.size, 1<<16+length+20))
-	if _, err := z.file.ReadAt(tail, z.size-int64(len(tail))); err != nil && err != io.EOF {
-		return z.broken(err)
+	tail := make([]byte, min(size, 1<<16+length+20))
+	if _, err := file.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
+		return brokenZip(name, err)
 	}
 	for i := len(tail) - length; i >= 0; i-- {
 		if binary.LittleEndian.Uint32(tail[i:]) != 0x06054b50 {
@@ -131,16 +139,16 @@ func (z *zipReader) checkDirectory() error {
 		if members == 0xFFFF && i >= 20 && binary.LittleEndian.Uint32(tail[i-20:]) == 0x07064b50 {
 			record := make([]byte, 56)
 			at := int64(binary.LittleEndian.Uint64(tail[i-20+8:]))
-			if at < 0 || at > z.size-56 {
-				return z.broken(zip.ErrFormat)
+			if at < 0 || at > size-56 {
+				return brokenZip(name, zip.ErrFormat)
 			}
-			if _, err := z.file.ReadAt(record, at); err != nil {
-				return z.broken(err)
+			if _, err := file.ReadAt(record, at); err != nil {
+				return brokenZip(name, err)
 			}
 			members = binary.LittleEndian.Uint64(record[32:])
 		}
 		if members > maxMembers {
-			return overLimit(z.name, "members", maxMembers)
+			return overLimit(name, "members", maxMembers)
 		}
 		return nil
 	}
@@ -229,24 +237,14 @@ func (z *zipReader) checkMember(f *zip.File, seen map[string]bool) error {
 			WithHint("the archive is damaged or made to do harm: ask its sender")
 	case seen[f.Name]:
 		return badFile(z.name, "two members have the name %s", member).WithHint("which one counts is not clear: have the archive sent again")
-	case f.Flags&0x1 != 0:
-		return badFile(z.name, "the member %s is encrypted", member).
-			WithHint("decrypt the archive first, and keep the password out of the job file")
 	case !f.Mode().IsRegular() && !f.Mode().IsDir():
 		return badFile(z.name, "the member %s is no regular file", member).WithHint("have the file itself sent")
 	case strings.HasSuffix(f.Name, "/") && f.UncompressedSize64 > 0:
 		return badFile(z.name, "the folder %s has content", member).WithHint("have the archive sent again")
-	case f.Method != zip.Store && f.Method != zip.Deflate:
-		return badFile(z.name, "the member %s is compressed by method %d, which is neither stored nor deflated", member, f.Method).
-			WithHint("have the archive written with deflate")
-	case f.UncompressedSize64 > uint64(z.lim.ContentBytes):
-		return overLimit(z.name, "bytes of content", z.lim.ContentBytes)
-	case f.UncompressedSize64 > ratioFloor && f.UncompressedSize64/uint64(z.lim.Ratio) > f.CompressedSize64:
-		return overLimit(z.name, "bytes of content for each compressed byte", z.lim.Ratio)
 	case int64(f.CompressedSize64) < 0 || int64(f.CompressedSize64) > z.size:
 		return cutFile(z.name, "the member %s is larger than the archive", member)
 	}
-	return nil
+	return checkPacked(f, z.name, z.lim)
 }
 
 // nextMember opens the next member, which must have the columns of the first.
@@ -255,9 +253,9 @@ func (z *zipReader) nextMember() error {
 	name := z.name + "/" + m.Name
 	body, err := m.Open()
 	if err != nil {
-		return z.broken(err)
+		return brokenZip(z.name, err)
 	}
-	z.stream = &memberReader{z: z, name: name, body: body, packed: int64(m.CompressedSize64)}
+	z.stream = &memberReader{&packedReader{body: body, name: name, lim: z.lim, packed: int64(m.CompressedSize64)}, z}
 	inner := *z.src
 	inner.Compression, inner.Zip = rules.CompressionAuto, nil
 	if compressionOf(inner.Compression, name) == rules.CompressionZip {
@@ -334,10 +332,16 @@ func (z *zipReader) Next() (*Record, error) {
 	return nil, z.err
 }
 
+// Notes are those of the members.
+func (z *zipReader) Notes() []string { return z.notes }
+
 // endMember reads a member to its end, whose checksum counts, and opens the next.
 func (z *zipReader) endMember() error {
 	if _, err := io.Copy(io.Discard, z.stream); err != nil {
 		return err
+	}
+	for _, n := range notesOf(z.inner) {
+		z.notes = append(z.notes, z.members[z.at].Name+": "+n)
 	}
 	if z.at == len(z.members)-1 {
 		return io.EOF
@@ -358,7 +362,7 @@ func (z *zipReader) closeMember() error {
 		z.inner = nil
 	}
 	if z.stream != nil {
-		z.stream.body.Close()
+		z.stream.Close()
 		z.stream = nil
 	}
 	return err
@@ -385,44 +389,19 @@ func (z *zipReader) Close() error {
 	return err
 }
 
-func (z *zipReader) broken(err error) error {
-	if e, ok := errors.AsType[*fail.Error](err); ok {
-		return e
-	}
-	e := fail.Wrap(fail.Input, err, "%s: the file is no whole zip archive: it is cut or corrupt", z.name)
-	return e.WithHint("fetch the file again, and compare its size with the sender's")
-}
-
-// memberReader is the content of one member, within the limits.
+// memberReader is the content of one member as a part of that of all.
 type memberReader struct {
-	z      *zipReader
-	name   string
-	body   io.ReadCloser
-	packed int64
-	read   int64
-	err    error
+	*packedReader
+	z *zipReader
 }
 
 func (m *memberReader) Read(p []byte) (int, error) {
-	if m.err != nil {
-		return 0, m.err
-	}
-	n, err := m.body.Read(p)
-	m.read += int64(n)
+	n, err := m.packedReader.Read(p)
 	m.z.read += int64(n)
 	m.z.sum.Write(p[:n])
-	switch {
-	case m.z.read > m.z.lim.ContentBytes:
-		err = overLimit(m.name, "bytes of content", m.z.lim.ContentBytes)
-	case m.read > ratioFloor && m.read/m.z.lim.Ratio > m.packed:
-		err = overLimit(m.name, "bytes of content for each compressed byte", m.z.lim.Ratio)
-	case errors.Is(err, zip.ErrChecksum):
-		err = badFile(m.name, "the CRC-32 does not fit the content: the archive is corrupt").WithHint("fetch the file again")
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = cutFile(m.name, "the member ends after %d bytes, before its stated length", m.read)
-	case err != nil && err != io.EOF:
-		err = fail.Wrap(fail.Input, err, "%s: the member is corrupt", m.name).WithHint("fetch the file again")
+	if m.z.read > m.z.lim.ContentBytes {
+		err = overLimit(m.z.name, "bytes of content", m.z.lim.ContentBytes)
+		m.err = err
 	}
-	m.err = err
 	return n, err
 }

@@ -30,7 +30,7 @@ func (p *keyPart) text(vals []value) ([]byte, keyState) {
 	if v.null {
 		return nil, keyEmpty
 	}
-	if !v.plain() {
+	if !v.plain() || v.worn {
 		return nil, keyBroken
 	}
 	t := v.text

@@ -194,13 +194,19 @@ func (l *Layout) Derived(column string) string {
 	}
 	for i := range l.spec.Sources {
 		for j := range l.spec.Sources[i].Fields {
-			if f := &l.spec.Sources[i].Fields[j]; f.Name == name && !plainText(f) {
+			if f := &l.spec.Sources[i].Fields[j]; f.Name == name && (!plainText(f) || wornKeys(&l.spec.Sources[i], f)) {
 				return ""
 			}
 		}
 	}
 	// An empty text links nothing (V2).
 	return "nullif(" + duck.Ident("f_"+name) + ", '')"
+}
+
+// wornKeys tells whether numbers of the source with many digits are no keys, though
+// their text is there: see Field.NumericCells.
+func wornKeys(src *rules.Source, f *rules.Field) bool {
+	return src.Format == rules.FormatXLSX && f.NumericCells == rules.NumericUnusable
 }
 
 func plainText(f *rules.Field) bool {
@@ -252,6 +258,21 @@ func (l *Layout) RecordID() string {
 		return name
 	}
 	return ""
+}
+
+// identifies tells whether a field is the record id or part of a key.
+func (l *Layout) identifies(name string) bool {
+	if name == l.RecordID() {
+		return true
+	}
+	for _, p := range l.job.Match {
+		for _, k := range p.On {
+			if l.Side == rules.Operations && k.Operations == name || l.Side == rules.Results && k.Results == name {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // CompareColumn is the staged column that holds the comparable value of

@@ -227,6 +227,11 @@ func (l *loader) checkPages(ctx context.Context) error {
 // are not filled, keys that a spreadsheet may have spoiled.
 func (l *loader) remark() {
 	for _, src := range l.sources() {
+		l.of(src.Name, func(i int, s *staged) {
+			for _, n := range s.Notes {
+				l.find("long_numbers", l.found[i], "%s: %s", l.found[i].rel, n)
+			}
+		})
 		l.remarkColumns(src)
 		l.remarkKnown(src)
 		l.remarkKeys(src)

@@ -35,6 +35,7 @@ type sidecar struct {
 	Totals       []sidecarTotal
 	Controls     []sidecarTotal // by Controls.Sums
 	Keys         []keyTally     // by pass
+	Notes        []string       // what people should know of the file
 	Ties         []tieTally     // by Source.Ties
 	Zero         [][]sidecarTotal
 	Unknown      []unknownTally // by the sorted names of Known.Values

@@ -21,6 +21,7 @@ type value struct {
 	bad   bool    // not of its type (V20)
 	never bool    // a local time that the zone skips
 	twice bool    // a local time that exists twice
+	worn  bool    // a long number of a workbook, whose last digits may be lost: no key
 }
 
 // plain tells that the value is there and means one thing.
@@ -77,6 +78,7 @@ type fieldReader struct {
 	unit    unit
 	zones   map[string]*zoneResolver // text of the column zone → zone; nil: one zone
 	zone    cellRef
+	long    bool // whole numbers of a workbook with many digits are no keys
 }
 
 // read converts the field. vals holds the fields of the record that were read
@@ -94,6 +96,7 @@ func (r *fieldReader) read(rec *rawRecord, vals []value) {
 	}
 	v.text, v.canon = c.Text, nil
 	v.null, v.bad, v.never, v.twice = c.Kind == CellNull, !readable, false, false
+	v.worn = r.long && c.Kind == CellNumber && longNumber(c.Text)
 	if r.kind == kindText || v.bad {
 		return
 	}
@@ -108,7 +111,7 @@ func (r *fieldReader) read(rec *rawRecord, vals []value) {
 	}
 	switch r.kind {
 	case kindDecimal:
-		v.bad = !r.readDecimal(v, text, rec, vals)
+		v.bad = !r.readDecimal(v, text, c.Kind == CellNumber, rec, vals)
 	case kindInteger:
 		v.bad = !readInteger(v, text)
 	case kindBoolean:
@@ -135,11 +138,15 @@ func (r *fieldReader) read(rec *rawRecord, vals []value) {
 // readDecimal reads an amount: its digits, then the sign of another column, then
 // the unit. A mark that is not listed makes it unreadable, and so does a number
 // that brings a sign of its own beside a mark: either reading could be meant.
-func (r *fieldReader) readDecimal(v *value, text []byte, rec *rawRecord, vals []value) bool {
+func (r *fieldReader) readDecimal(v *value, text []byte, number bool, rec *rawRecord, vals []value) bool {
 	v.d, v.minor = dec{}, dec{}
-	d, canonical, ok := r.form.quick(text)
+	form := &r.form
+	if number {
+		form = &numberForm // declared marks are those of texts
+	}
+	d, canonical, ok := form.quick(text)
 	if !ok {
-		if d, ok = r.form.parse(text); !ok {
+		if d, ok = form.parse(text); !ok {
 			return false
 		}
 	}
@@ -182,6 +189,23 @@ func (r *fieldReader) readDecimal(v *value, text []byte, rec *rawRecord, vals []
 // stagedPrecision is the number of digits of a staged DECIMAL with a declared
 // scale. Sums over 10^10 rows of it cannot leave DECIMAL(38).
 const stagedPrecision = 28
+
+// numberForm is how numbers are written where the format itself has numbers.
+var numberForm = decimalForm{mark: '.'}
+
+// longNumber tells whether a text is a whole number of so many digits that a
+// workbook may have lost the last ones.
+func longNumber(text []byte) bool {
+	if len(text) > 0 && text[0] == '-' {
+		text = text[1:]
+	}
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(text) >= sheetDigits
+}
 
 // readInteger reads an optional sign and digits, up to 38 of them; leading zeros
 // do not count, minus zero is zero. A mark, a group or an exponent is unreadable.
@@ -304,6 +328,7 @@ func (r *fieldReader) pair() bool { return r.field.DebitCredit != nil }
 // of the side, which decides the staged type.
 func newFieldReader(src *rules.Source, f, spec rules.Field, index int, header []string, fieldIndex func(string) int) *fieldReader {
 	r := &fieldReader{
+		long:    wornKeys(src, &f),
 		field:   f,
 		index:   index,
 		kind:    fieldKinds[f.Type],

@@ -56,12 +56,21 @@ func (s ColumnSet) Field(field string) string {
 // Column is any other staged column.
 func (s ColumnSet) Column(name string) string { return s.alias + duck.Ident(name) }
 
+// Instant is a timestamp field in microseconds; NULL where the field is not declared,
+// or is a date, which is no instant.
+func (s ColumnSet) Instant(field string) string {
+	if f := s.job.Spec(s.layout.Side).Field(field); f == nil || f.Type != rules.Timestamp {
+		return "CAST(NULL AS BIGINT)"
+	}
+	return s.Raw(field, "BIGINT")
+}
+
 // Late is the later reading of a timestamp field: for a local time that exists
-// twice the second one. NULL where the field is not declared or empty.
+// twice the second one. NULL where Instant is, and where the field is empty.
 func (s ColumnSet) Late(field string) string {
 	f := s.job.Spec(s.layout.Side).Field(field)
 	if f == nil || f.Type != rules.Timestamp {
-		return s.Raw(field, "BIGINT")
+		return s.Instant(field)
 	}
 	return fmt.Sprintf("coalesce(%s, %s)", s.alias+duck.Ident("late_"+field), s.alias+duck.Ident("f_"+field))
 }

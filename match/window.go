@@ -106,7 +106,7 @@ func Covered(job *rules.Bound, s ColumnSet, coverage []extract.Interval) string 
 					continue
 				}
 				cs = append(cs, and(guard, fmt.Sprintf("(%s - %d >= %d AND %s + %d <= %d)",
-					s.Raw("created_at", "BIGINT"), skew, seg.from, Due(job.Job, s), skew+seg.lag, seg.until)))
+					s.Instant("created_at"), skew, seg.from, Due(job.Job, s), skew+seg.lag, seg.until)))
 			}
 		}
 		knows, covers := or(ks), or(cs)
@@ -174,7 +174,7 @@ func CoveredResult(job *rules.Bound, s ColumnSet, coverage []extract.Interval) s
 				return "true"
 			}
 			cs = append(cs, fmt.Sprintf("(%s - %d >= %d AND %s < %d)",
-				s.Raw("created_at", "BIGINT"), back, seg.from, s.Late("created_at"), seg.until))
+				s.Instant("created_at"), back, seg.from, s.Late("created_at"), seg.until))
 		}
 	}
 	return or(cs)
