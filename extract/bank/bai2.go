@@ -376,8 +376,9 @@ func (b *bai2Reader) transaction() error {
 	b.texts(v)
 	debit, sign := b.sign(code)
 	switch {
-	case text == "" || code == "890": // no money
-		v[Currency] = b.cur
+	case code == "890": // no money
+	case text == "":
+		return bad(b.name, r.line, "the transaction %s has no amount", code)
 	case !sign:
 		return bad(b.name, r.line, "the type code %s has no sign in the specification", quote(code)).
 			WithHint("declare it: `bank: {debit_codes: [%q]}` or credit_codes", code)
@@ -388,6 +389,7 @@ func (b *bai2Reader) transaction() error {
 		setAmount(v, d, b.cur, d.units < 0 || d.units == 0 && debit)
 	}
 	b.status(v, code)
+	v[RemoteID] = remoteID(b.st.Account, v[ServicerRef], v[Side] == "DBIT", v[Reversal] == "true")
 	b.ready = true
 	return nil
 }
@@ -441,6 +443,8 @@ var (
 func (b *bai2Reader) status(v *[numColumns]string, code string) {
 	v[Status], v[Finality], v[Reversal] = "BOOK", "2", "false"
 	switch {
+	case code == "890":
+		v[Status], v[Finality] = "INFO", "1"
 	case b.group.status == "4":
 		v[Status] = "TEST"
 	case b.group.status == "2":

@@ -58,12 +58,13 @@ func newCamt(f io.Reader, name string, opt Options) *camtReader {
 func (c *camtReader) Facts() *Facts { return &c.facts }
 
 func (c *camtReader) Next() (*Row, error) {
+	if c.err != nil {
+		return nil, c.err // a row of an entry that is at fault may still wait
+	}
 	for len(c.ready) == 0 {
 		if err := c.step(); err != nil {
-			if c.err == nil {
-				c.err = err
-			}
-			return nil, c.err
+			c.err = err
+			return nil, err
 		}
 	}
 	c.row = c.ready[0]

@@ -246,10 +246,16 @@ func (c *camtReader) bankCode(t *camtTx) error {
 
 // amountDetails reads the amounts behind the one of the entry or transaction.
 func (c *camtReader) amountDetails(t *camtTx) error {
-	places := map[string]int{"TxAmt": 1, "CntrValAmt": 2, "InstdAmt": 3}
 	return c.each(func(name string) (bool, error) {
-		i, ok := places[name]
-		if !ok {
+		var i int
+		switch name {
+		case "TxAmt":
+			i = 1
+		case "CntrValAmt":
+			i = 2
+		case "InstdAmt":
+			i = 3
+		default:
 			return false, nil
 		}
 		return true, c.each(func(name string) (bool, error) {
@@ -357,6 +363,7 @@ func (c *camtReader) rowOf(kind string, t *camtTx, amount decimal, txNo int64) {
 		r.Line = t.line
 	}
 	v := &r.Values
+	debit := amount.units < 0 || amount.units == 0 && e.debit
 	v[Message], v[ReportID] = c.facts.Message, c.reportID
 	v[Account], v[AccountCurrency] = c.st.Account, c.st.Currency
 	v[StatementID], v[StatementNo], v[Copy] = c.st.ID, c.st.Number, c.st.Copy
@@ -369,11 +376,11 @@ func (c *camtReader) rowOf(kind string, t *camtTx, amount decimal, txNo int64) {
 	}
 	v[EntryRef] = reference(b.entryRef)
 	v[ServicerRef] = reference(first(t.servicerRef, b.servicerRef))
+	v[RemoteID] = c.remoteID(t, debit, txNo)
 	v[EndToEndID], v[InstructionID] = reference(t.endToEnd), reference(t.instruction)
 	v[TxID], v[UETR], v[MandateID] = reference(t.tx), reference(t.uetr), reference(t.mandate)
 	v[CreditorRef] = t.creditorRef
 	v[MsgID], v[PmtInfID] = reference(first(t.msgID, b.msgID)), reference(first(t.pmtInfID, b.pmtInfID))
-	debit := amount.units < 0 || amount.units == 0 && e.debit
 	setAmount(v, amount, e.currency, debit)
 	for _, i := range []int{3, 1, 0} {
 		if a := t.instructed[i]; a.stated {
@@ -406,6 +413,37 @@ func (c *camtReader) rowOf(kind string, t *camtTx, amount decimal, txNo int64) {
 		v[Count] = itoa(max(e.stated, e.txs))
 	}
 	c.ready = append(c.ready, r)
+}
+
+// remoteID tells the row from all others of the bank. The reference of an entry is
+// that of all its transactions, and a reversal may repeat the one of what it takes
+// back.
+func (c *camtReader) remoteID(t *camtTx, debit bool, txNo int64) string {
+	ref := reference(t.servicerRef)
+	if ref == "" {
+		if ref = reference(c.entry.base.servicerRef); ref == "" {
+			return ""
+		}
+		if txNo > 0 {
+			ref += "/" + itoa(txNo)
+		}
+	}
+	return remoteID(c.st.Account, ref, debit, c.entry.base.reversal)
+}
+
+// remoteID joins account and reference with the mark of field 61: C, D, RC, RD.
+func remoteID(account, ref string, debit, reversal bool) string {
+	if ref == "" {
+		return ""
+	}
+	mark := "C"
+	if debit != reversal { // RC takes back a credit, and is a debit
+		mark = "D"
+	}
+	if reversal {
+		mark = "R" + mark
+	}
+	return account + "/" + ref + "/" + mark
 }
 
 // returns are the sub-families of bank transaction codes by which a payment comes

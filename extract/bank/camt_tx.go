@@ -184,11 +184,25 @@ func (c *camtReader) txChild(t *camtTx, name string) (known bool, err error) {
 // ref reads a reference of a transaction. The payment block of some banks stands in
 // a proprietary reference; only those of the standard are read.
 func (c *camtReader) ref(t *camtTx, name string) (bool, error) {
-	to := map[string]*string{
-		"MsgId": &t.msgID, "AcctSvcrRef": &t.servicerRef, "PmtInfId": &t.pmtInfID, "InstrId": &t.instruction,
-		"EndToEndId": &t.endToEnd, "TxId": &t.tx, "UETR": &t.uetr, "MndtId": &t.mandate,
-	}[name]
-	if to == nil {
+	var to *string
+	switch name {
+	case "MsgId":
+		to = &t.msgID
+	case "AcctSvcrRef":
+		to = &t.servicerRef
+	case "PmtInfId":
+		to = &t.pmtInfID
+	case "InstrId":
+		to = &t.instruction
+	case "EndToEndId":
+		to = &t.endToEnd
+	case "TxId":
+		to = &t.tx
+	case "UETR":
+		to = &t.uetr
+	case "MndtId":
+		to = &t.mandate
+	default:
 		return false, nil
 	}
 	var err error

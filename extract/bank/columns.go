@@ -20,6 +20,7 @@ const (
 	Kind
 	EntryNo
 	TxNo
+	RemoteID
 	EntryRef
 	ServicerRef
 	CustomerRef
@@ -88,6 +89,7 @@ var columnDocs = [numColumns]columnDoc{
 	Kind:                {"kind", "entry: one transaction; batch: an entry of several that is not split; tx: one transaction of a split batch; charges: what the bank kept of a split batch.", []Format{Camt}},
 	EntryNo:             {"entry_no", "Entry in its statement (account, batch), from 1.", []Format{Camt, MT940, MT942, BAI2, NACHA}},
 	TxNo:                {"tx_no", "Transaction in its entry, from 1; null where the entry is one row.", []Format{Camt}},
+	RemoteID:            {"remote_id", "What the row is at the bank, for the field remote_id: account and bank reference, with the number of the transaction where only the entry has one, and a mark of its sign and kind; file, batch and trace number of NACHA. Null where the bank gives no reference. One entry has one in camt.052, .053 and .054.", []Format{Camt, MT940, MT942, BAI2, NACHA}},
 	EntryRef:            {"entry_ref", "NtryRef; further text of field 61.", []Format{Camt, MT940, MT942}},
 	ServicerRef:         {"servicer_ref", "The bank's reference: AcctSvcrRef of the transaction, else of the entry; text behind // in field 61; bank reference of BAI2.", []Format{Camt, MT940, MT942, BAI2, Pain002}},
 	CustomerRef:         {"customer_ref", "Customer reference of field 61 or BAI2; individual id of NACHA, which is cut at 15 characters.", []Format{MT940, MT942, BAI2, NACHA}},
@@ -96,7 +98,7 @@ var columnDocs = [numColumns]columnDoc{
 	TxID:                {"tx_id", "TxId of the clearing.", iso},
 	UETR:                {"uetr", "Unique end-to-end transaction reference.", iso},
 	MandateID:           {"mandate_id", "Mandate of a direct debit: MndtId, MREF, MARF.", []Format{Camt, MT940, MT942}},
-	CreditorRef:         {"creditor_ref", "Structured reference of the creditor (CdtrRefInf/Ref); CREF of BAI2.", []Format{Camt, BAI2}},
+	CreditorRef:         {"creditor_ref", "Structured reference of the creditor (CdtrRefInf/Ref); the clearing reference (CREF) of BAI2.", []Format{Camt, BAI2}},
 	MsgID:               {"msg_id", "Id of your message (pain.001): Btch/MsgId, Refs/MsgId, OrgnlMsgId.", iso},
 	PmtInfID:            {"pmt_inf_id", "Id of your payment block: Btch/PmtInfId, Refs/PmtInfId, OrgnlPmtInfId.", iso},
 	Count:               {"count", "Number of transactions that the row stands for, where the file states it.", []Format{Camt, Pain002}},
@@ -109,7 +111,7 @@ var columnDocs = [numColumns]columnDoc{
 	BookingDate:         {"booking_date", "Booking date, YYYY-MM-DD; as-of date of BAI2; effective entry date of NACHA.", []Format{Camt, MT940, MT942, BAI2, NACHA}},
 	BookingTime:         {"booking_time", "Booking time as found, where there is one; time of the report for MT942; of the status for pain.002.", []Format{Camt, MT942, BAI2, Pain002}},
 	ValueDate:           {"value_date", "Value date, YYYY-MM-DD.", statements},
-	Status:              {"status", "Outcome in words of the standard. BOOK, PDNG, INFO, FUTR; RTRN: a returned payment; RVSL: a reversal; PROV: intraday, not final; MIXD: a batch that is kept, of which only some transactions came back; TEST, DLTD: a test or deletion group of BAI2. NACHA: SENT, PRNT, RTRN, NOCH, DISH, CNTS. pain.002: the code as found.", everywhere},
+	Status:              {"status", "Outcome in words of the standard. BOOK, PDNG, INFO, FUTR; RTRN: a returned payment; RVSL: a reversal; PROV: intraday, not final; MIXD: a batch that is kept, of which only some transactions came back; TEST, DLTD: a test or deletion group of BAI2. NACHA: SENT; PRNT a prenotification; RTRN; NOCH a notification of change, the payment stands; DISH, CNTS a dishonoured and a contested return, which undo the one before; RVSL. pain.002: the code as found.", everywhere},
 	RawStatus:           {"raw_status", "Status as found: Sts, mark of field 61, as-of-date modifier of BAI2.", statements},
 	Finality:            {"finality", "0 provisional, 1 pending, 2 booked or final: for `survivor: {by: remote_id, latest: finality}` over intraday reports and statements.", everywhere},
 	Reason:              {"reason", "Reason of a return, reversal or rejection: AC04, R01, 914.", []Format{Camt, MT940, MT942, Pain002, NACHA}},

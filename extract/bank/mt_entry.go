@@ -63,7 +63,7 @@ func (m *mtReader) entry(f *mtField) error {
 		return wrong("no amount")
 	}
 	rest = rest[n:]
-	if len(rest) < 4 {
+	if len(rest) < 4 || rest[0] < 'A' || rest[0] > 'Z' || strings.ContainsAny(rest[1:4], ".,/ ") {
 		return wrong("no type")
 	}
 	e.kind, rest = rest[:4], rest[4:]
@@ -140,6 +140,7 @@ func (m *mtReader) flush() bool {
 	}
 	v[TypeCode], v[RawStatus] = e.kind, e.mark
 	reversal := e.mark[0] == 'R'
+	v[RemoteID] = remoteID(m.st.Account, v[ServicerRef], e.debit(), reversal)
 	v[Reversal] = strconv.FormatBool(reversal)
 	info := parseInfo(e.info)
 	info.fill(v)

@@ -187,5 +187,5 @@ func (i *mtInfo) slashes(s string) {
 		at += len(w) + 2
 		from = at
 	}
-	put(s[from:])
+	put(strings.TrimSuffix(strings.TrimSpace(s[from:]), "/"))
 }

@@ -312,7 +312,12 @@ func (n *nachaReader) addenda() error {
 			return n.bad("an entry with more than %d bytes of addenda, which is the limit", maxRow)
 		}
 		return nil
+	case "02", "10", "11", "12", "13", "14", "15", "16", "17", "18":
+		return nil
 	case "98":
+		if e.cents != 0 || !strings.HasPrefix(code, "C") {
+			return n.bad("a notification of change has the amount %d and the code %s", e.cents, quote(code))
+		}
 		e.kind, e.reason = "NOCH", code
 		if c := ach.LookupChangeCode(code); c != nil {
 			e.reasonInfo = c.Reason
@@ -328,12 +333,19 @@ func (n *nachaReader) addenda() error {
 			e.kind = "DISH"
 		case ach.IsContestedReturnCode(code):
 			e.kind = "CNTS"
-		default:
+		case strings.HasPrefix(code, "R"):
 			e.kind = "RTRN"
+		default:
+			return n.bad("%s is no reason of a return", quote(code))
+		}
+		if e.kind != "RTRN" { // what tells them apart is one letter: they name the return as well
+			if _, err := n.number("the trace number of the return", 39, 53); err != nil {
+				return err
+			}
 		}
 		return n.original(6, 21)
 	}
-	return nil
+	return n.bad("addenda of type %s are not known", quote(n.plain[1:3]))
 }
 
 // original takes the trace number of the forward entry, which all addenda 98 and 99
@@ -356,6 +368,9 @@ func (n *nachaReader) flush() error {
 	if e.addenda && e.seen == 0 {
 		return bad(n.name, e.line, "the entry announces addenda, and none follow")
 	}
+	if (e.kind == "SENT" || e.kind == "PRNT") && e.code%5 == 1 {
+		return bad(n.name, e.line, "the transaction code %d is that of a return or notification, and no addenda say which", e.code)
+	}
 	n.row = Row{Line: e.line}
 	v, b := &n.row.Values, &n.batch
 	v[Message], v[ReportID], v[BatchNo], v[SEC], v[CompanyID] = "NACHA", n.reportID, b.no, b.sec, b.company
@@ -369,15 +384,20 @@ func (n *nachaReader) flush() error {
 	if len(b.effective) == 6 && digits(b.effective) {
 		v[BookingDate] = mtDate(b.effective)
 	}
+	reversal := strings.EqualFold(strings.TrimSpace(b.description), "REVERSAL")
+	if reversal && e.kind == "SENT" {
+		e.kind = "RVSL"
+	}
 	v[Status], v[Finality] = e.kind, "2"
 	if e.kind == "SENT" || e.kind == "PRNT" {
 		v[Finality] = "1"
 	}
 	v[Reason], v[ReasonInfo] = e.reason, e.reasonInfo
-	v[Reversal] = strconv.FormatBool(strings.EqualFold(strings.TrimSpace(b.description), "REVERSAL"))
+	v[Reversal] = strconv.FormatBool(reversal)
 	v[TypeCode] = strconv.Itoa(e.code)
 	v[Remittance] = e.remittance
 	v[Trace], v[OriginalTrace] = e.trace, e.original
+	v[RemoteID] = n.reportID + "/" + b.no + "/" + e.trace
 	v[TraceKey] = e.original + "/" + b.effective + "/" + itoa(e.cents)
 	n.ready = true
 	return nil

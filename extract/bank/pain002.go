@@ -80,12 +80,13 @@ func newPain002(f io.Reader, name string, opt Options) *painReader {
 func (p *painReader) Facts() *Facts { return &p.facts }
 
 func (p *painReader) Next() (*Row, error) {
+	if p.err != nil {
+		return nil, p.err
+	}
 	p.ready = false
 	for !p.ready {
 		if err := p.step(); err != nil {
-			if p.err == nil {
-				p.err = err
-			}
+			p.err = err
 			if p.reached != nil {
 				p.reached.Close()
 				p.reached = nil

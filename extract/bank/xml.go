@@ -80,11 +80,11 @@ func (p *xmlPull) token() (xml.Token, error) {
 	}
 	for {
 		p.in.mark()
-		t, err := p.dec.RawToken()
+		token, err := p.dec.RawToken()
 		if err != nil {
 			return nil, p.fault(err)
 		}
-		switch t := t.(type) {
+		switch t := token.(type) { // token is returned as it is: t would be copied into a new interface
 		case xml.StartElement:
 			if len(p.open) == maxDepth {
 				return nil, p.bad("more than %d elements inside each other, which is the limit", maxDepth)
@@ -92,14 +92,14 @@ func (p *xmlPull) token() (xml.Token, error) {
 			p.open = append(p.open, t.Name.Local)
 			p.full = append(p.full, t.Name)
 			p.attrs = t.Attr
-			return t, nil
+			return token, nil
 		case xml.EndElement:
 			n := len(p.open) - 1
 			if n < 0 || p.full[n] != t.Name {
 				return nil, p.bad("the end of %s does not fit the element that is open", t.Name.Local)
 			}
 			p.open, p.full = p.open[:n], p.full[:n]
-			return t, nil
+			return token, nil
 		case xml.CharData:
 			if len(p.open) == 0 {
 				if len(bytes.TrimSpace(t)) > 0 {
@@ -107,7 +107,7 @@ func (p *xmlPull) token() (xml.Token, error) {
 				}
 				continue
 			}
-			return t, nil
+			return token, nil
 		case xml.Directive:
 			p.err = bad(p.name, p.line(), "the document has a document type or entities of its own, which are not read").
 				WithHint("no ISO 20022 message has one: look at where the file comes from")
