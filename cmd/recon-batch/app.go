@@ -98,7 +98,9 @@ func (s *session) usageError(c *cli.Context, err error, _ bool) error {
 		}
 		return e.WithHint("`%s --help` lists the flags", commandPath(c))
 	}
-	return fail.New(fail.Usage, "%s", err).WithHint("`%s --help` lists the flags", commandPath(c))
+	// The library writes flags with one dash.
+	text := strings.Replace(err.Error(), "for flag -", "for --", 1)
+	return fail.New(fail.Usage, "%s", text).WithHint("`%s --help` lists the flags", commandPath(c))
 }
 
 func commandPath(c *cli.Context) string {
@@ -155,11 +157,11 @@ func (s *session) positionals(c *cli.Context, names ...string) ([]string, error)
 	}
 	if len(list) < least {
 		return nil, fail.New(fail.Usage, "%s needs %s", commandPath(c), strings.Join(names[len(list):least], " and ")).
-			WithHint("usage: %s [flags] %s", commandPath(c), strings.Join(names, " "))
+			WithHint("usage: %s", strings.Join(append([]string{commandPath(c), "[flags]"}, names...), " "))
 	}
 	if len(list) > len(names) {
 		return nil, fail.New(fail.Usage, "unexpected argument %q", list[len(names)]).
-			WithHint("usage: %s [flags] %s", commandPath(c), strings.Join(names, " "))
+			WithHint("usage: %s", strings.Join(append([]string{commandPath(c), "[flags]"}, names...), " "))
 	}
 	for len(list) < len(names) {
 		list = append(list, "")

@@ -18,7 +18,7 @@ func (s *session) configCommand() *cli.Command {
 			Description: `EXAMPLE
    recon-batch config show --effective job.yaml`,
 			Flags: []cli.Flag{
-				&cli.BoolFlag{Name: "effective", Usage: "policies, presets and defaults resolved, each value with its origin"},
+				&cli.BoolFlag{Name: "effective", DisableDefaultText: true, Usage: "policies, presets and defaults resolved, each value with its origin"},
 			},
 			Action: s.configShow,
 		}},

@@ -24,7 +24,7 @@ EXAMPLES
    recon-batch explain --business-date 2026-11-29 job.yaml op-4711
    recon-batch explain --business-date 2026-11-29 job.yaml transactions.csv:4812`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "business-date", Usage: "the `DATE` of the run: 2006-01-02, today or yesterday (required)"},
+			&cli.StringFlag{Name: "business-date", Usage: "the `DATE` of the run, such as 2026-11-29, today or yesterday (required)"},
 			&cli.StringFlag{Name: "run", Usage: "a run `ID` instead of the current one"},
 			&cli.StringFlag{Name: "out", Usage: "output folder `DIR`, instead of the job's outputs.dir"},
 			&cli.StringFlag{Name: "stage-dir", Usage: "folder `DIR` for parsed files and for spilling", DefaultText: "<out>/.stage"},

@@ -23,12 +23,12 @@ EXAMPLES
    recon-batch plan --business-date 2026-11-29 job.yaml
    recon-batch plan --business-date 2026-11-29 --sql job.yaml`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "business-date", Usage: "the `DATE` to plan: 2006-01-02, today or yesterday (required)"},
+			&cli.StringFlag{Name: "business-date", Usage: "the `DATE` to plan, such as 2026-11-29, today or yesterday (required)"},
 			&cli.StringFlag{Name: "as-of", Usage: "reference `TIME` of windows and ages, instead of the job's"},
 			&cli.StringFlag{Name: "out", Usage: "output folder `DIR`, instead of the job's outputs.dir"},
 			&cli.StringFlag{Name: "memory", Usage: "memory `SIZE` of the whole run, such as 2GiB", DefaultText: "cgroup limit or RAM"},
 			&cli.StringFlag{Name: "stage-dir", Usage: "folder `DIR` for parsed files", DefaultText: "<out>/.stage"},
-			&cli.BoolFlag{Name: "sql", Usage: "print the statements of the engine as well"},
+			&cli.BoolFlag{Name: "sql", DisableDefaultText: true, Usage: "print the statements of the engine as well"},
 			outputFlag(),
 		},
 		Action: s.plan,

@@ -49,17 +49,17 @@ EXAMPLES
    recon-batch run --business-date yesterday --output json job.yaml
    recon-batch run --business-date 2026-11-29 --dry-run job.yaml`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "business-date", Usage: "the `DATE` to reconcile: 2006-01-02, today or yesterday (required)"},
+			&cli.StringFlag{Name: "business-date", Usage: "the `DATE` to reconcile, such as 2026-11-29, today or yesterday (required)"},
 			&cli.StringFlag{Name: "as-of", Usage: "reference `TIME` of windows and ages, instead of the job's"},
 			&cli.StringFlag{Name: "out", Usage: "output folder `DIR`, instead of the job's outputs.dir"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "do everything but publish"},
+			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "do everything but publish"},
 			outputFlag(),
 			&cli.IntFlag{Name: "threads", Usage: "`N` threads of the engine", DefaultText: "the CPUs of the process"},
 			&cli.StringFlag{Name: "memory", Usage: "memory `SIZE` of the whole run, such as 2GiB", DefaultText: "cgroup limit or RAM"},
 			&cli.StringFlag{Name: "stage-dir", Usage: "folder `DIR` for parsed files and for spilling", DefaultText: "<out>/.stage"},
 			&cli.DurationFlag{Name: "lock-wait", Usage: "wait for another run of this job and date for at most this `TIME`, such as 10m", DefaultText: "do not wait"},
-			&cli.BoolFlag{Name: "no-progress", Usage: "no progress on stderr"},
-			&cli.BoolFlag{Name: "quiet", Usage: "nothing on stderr but errors"},
+			&cli.BoolFlag{Name: "no-progress", DisableDefaultText: true, Usage: "no progress on stderr"},
+			&cli.BoolFlag{Name: "quiet", DisableDefaultText: true, Usage: "nothing on stderr but errors"},
 		},
 		Action: s.run,
 	}

@@ -21,7 +21,7 @@ func (s *session) runsCommand() *cli.Command {
 				Name: "list", Usage: "list the runs and refused attempts of a job", ArgsUsage: "JOB.yaml",
 				Description: "EXAMPLE\n   recon-batch runs list --business-date 2026-11-29 job.yaml",
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "business-date", Usage: "only this `DATE`: 2006-01-02, today or yesterday"},
+					&cli.StringFlag{Name: "business-date", Usage: "only this `DATE`, such as 2026-11-29, today or yesterday"},
 					&cli.StringFlag{Name: "out", Usage: "output folder `DIR`, instead of the job's outputs.dir"},
 					outputFlag(),
 				},

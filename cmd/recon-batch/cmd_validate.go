@@ -40,7 +40,7 @@ there is one. With --business-date the dates in it are resolved as well.
 EXAMPLE
    recon-batch validate --business-date 2026-11-29 job.yaml`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "business-date", Usage: "resolve the templates for this `DATE`: 2006-01-02, today or yesterday"},
+			&cli.StringFlag{Name: "business-date", Usage: "resolve the templates for this `DATE`, such as 2026-11-29, today or yesterday"},
 			outputFlag(),
 		},
 		Action: s.validate,

@@ -76,6 +76,10 @@ func Verify(ctx context.Context, dir string) (v *Verification, err error) {
 		return nil, fail.Wrap(fail.Usage, err, "%s cannot be read", dir).
 			WithHint("name a run's folder, such as out/JOB/DATE/current")
 	}
+	if info, err := os.Stat(real); err == nil && !info.IsDir() {
+		return nil, fail.New(fail.Usage, "%s is a file, not the folder of a run", dir).
+			WithHint("name a run's folder, such as out/JOB/DATE/current")
+	}
 	m, sum, err := ReadManifest(real)
 	if err != nil {
 		return nil, err
