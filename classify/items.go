@@ -168,6 +168,9 @@ func (c *classifier) writeItems() error {
 	if err := c.exec("items", s); err != nil {
 		return err
 	}
+	if err := c.db.Exec(c.ctx, "DROP TABLE units"); err != nil {
+		return err
+	}
 	var copies int64
 	if err := c.db.Scan(c.ctx, duck.MustParse(sqlFiles, "sql/item_copies.sql").Render(nil), &copies); err != nil || copies == 0 {
 		return err

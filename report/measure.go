@@ -31,6 +31,7 @@ var (
 	sqlSets           = parseSQL("sets")
 	sqlDigest         = parseSQL("digest")
 	sqlWritten        = parseSQL("written")
+	sqlResidual       = parseSQL("residual")
 )
 
 // measures is what the engine counts and adds up once classify is done; small,
@@ -91,9 +92,7 @@ FROM (SELECT file_no, class, reason, pass, once, in_period, count(*) AS n FROM r
 		}
 		v, r := "verdicts_"+short(side), "res_"+short(side)
 		var x residual
-		q = fmt.Sprintf(`SELECT (SELECT count(*) FROM %[2]s), count(*), count(DISTINCT rid),
-(SELECT count(*) FROM %[2]s r ANTI JOIN %[1]s v ON v.rid = r.rid) + (SELECT count(*) FROM %[1]s v ANTI JOIN %[2]s r ON v.rid = r.rid)
-FROM %[1]s`, v, r)
+		q = sqlResidual.Render(duck.Slots{"verdicts": v, "residual": r})
 		if err := db.Scan(ctx, q, &x.rows, &x.verdicts, &x.distinct, &x.unmatched); err != nil {
 			return nil, err
 		}

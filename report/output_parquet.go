@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/duck"
@@ -20,35 +21,43 @@ const parquetOptions = "(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, 
 
 // writeParquet writes the rows: both narrow files, exceptions, links, rejects and
 // the queues. Every statement has a total order, so that the bytes do not depend
-// on threads or memory.
+// on threads or memory, nor on what is written beside it. Two files at a time: of the
+// wide ones, which take memory, only one.
 func writeParquet(ctx context.Context, d *Delivery) error {
-	for _, side := range rules.Sides {
-		q := sqlNarrow.Render(duck.Slots{"rows": "rows_" + string(side), "files": "report_files_" + string(side)})
-		if err := d.copy(ctx, q, string(side)+".parquet", parquetOptions); err != nil {
-			return err
-		}
-	}
-	if err := d.copy(ctx, "SELECT * FROM report_exceptions_wide", "exceptions.parquet", parquetOptions); err != nil {
-		return err
-	}
-	if err := d.copy(ctx, sqlLinks.Render(nil), "links.parquet", parquetOptions); err != nil {
-		return err
-	}
-	if err := d.writeRejects(ctx); err != nil {
-		return err
-	}
 	if err := d.queuesDir(); err != nil {
 		return err
 	}
+	g, ctx := errgroup.WithContext(ctx)
+	file := func(query, name string) func() error {
+		return func() error { return d.copy(ctx, query, name, parquetOptions) }
+	}
+	rows := func(side rules.Side) func() error {
+		slots := duck.Slots{}
+		fileSlots(d.In, side, "", slots)
+		return file(sqlNarrow.Render(duck.Slots{"rows": "rows_" + string(side), "source": slots["source"], "file": slots["file"]}), string(side)+".parquet")
+	}
+	wide := []func() error{rows(rules.Operations), file("SELECT * FROM report_exceptions_wide", "exceptions.parquet")}
+	narrow := []func() error{rows(rules.Results), file(sqlLinks.Render(nil), "links.parquet"), func() error { return d.writeRejects(ctx) }}
 	for _, q := range d.Summary.Queues {
-		if !q.Written {
-			continue
-		}
-		if err := d.copy(ctx, queueRows(q), "queues/"+q.Queue+".parquet", parquetOptions); err != nil {
-			return err
+		switch write := file(queueRows(q), "queues/"+q.Queue+".parquet"); {
+		case !q.Written:
+		case q.Queue == "confirm":
+			narrow = append(narrow, write)
+		default:
+			wide = append(wide, write)
 		}
 	}
-	return nil
+	for _, list := range [][]func() error{wide, narrow} {
+		g.Go(func() error {
+			for _, write := range list {
+				if err := write(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
 }
 
 // confirmColumns are the columns of the confirm queue, which may hold a good part

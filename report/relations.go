@@ -111,26 +111,21 @@ func makeRelations(ctx context.Context, db *duck.DB, in *Input, red *redactor) e
 	return nil
 }
 
-// fileTables makes report_files (both sides, for links), for the narrow rows
-// report_files_operations and report_files_results, and the ENUMs of all names and
-// digests.
+// fileTables makes report_files, of both sides, and the ENUMs of all names and digests.
 func fileTables(in *Input) []string {
 	var all []string
 	out := []string{}
 	sources, files, digests := newNames(), newNames(), newNames()
-	narrow := map[rules.Side][]string{}
 	for _, side := range rules.Sides {
 		for _, f := range in.relation(side).Files {
 			sources.add(f.Source)
 			files.add(f.Name)
 			digests.add(f.SHA256)
 			all = append(all, fmt.Sprintf("(%s, %d, %s, %s, %s)", duck.Literal(string(side)), f.No, duck.Literal(f.Source), duck.Literal(f.Name), duck.Literal(f.SHA256)))
-			narrow[side] = append(narrow[side], fmt.Sprintf("(%d, %s, %s)", f.No, duck.Literal(f.Source), duck.Literal(f.Name)))
 		}
 	}
 	out = append(out,
 		"CREATE OR REPLACE TABLE report_files (side VARCHAR, file_no BIGINT, source VARCHAR, file VARCHAR, sha256 VARCHAR)",
-		"DROP TABLE IF EXISTS report_files_operations", "DROP TABLE IF EXISTS report_files_results",
 		"DROP TYPE IF EXISTS report_source", "DROP TYPE IF EXISTS report_file", "DROP TYPE IF EXISTS report_sha256",
 		"CREATE TYPE report_source AS ENUM ("+sources.literals()+")",
 		"CREATE TYPE report_file AS ENUM ("+files.literals()+")",
@@ -138,12 +133,6 @@ func fileTables(in *Input) []string {
 	)
 	if len(all) > 0 {
 		out = append(out, "INSERT INTO report_files VALUES "+strings.Join(all, ", "))
-	}
-	for _, side := range rules.Sides {
-		out = append(out, fmt.Sprintf("CREATE TABLE report_files_%s (file_no INTEGER, source report_source, file report_file)", side))
-		if len(narrow[side]) > 0 {
-			out = append(out, fmt.Sprintf("INSERT INTO report_files_%s VALUES %s", side, strings.Join(narrow[side], ", ")))
-		}
 	}
 	return out
 }

@@ -84,7 +84,7 @@ func wideViews(in *Input, red *redactor, raw map[rules.Side][]string) []string {
 		"fields": strings.Join(fields, "\n       "),
 		"staged": strings.Join(staged, ",\n         "),
 	}
-	fileSlots(in, slots)
+	bothFileSlots(in, slots)
 	var out []string
 	for _, v := range []struct{ view, place, from, order string }{
 		{"report_exceptions_wide", "", "report_exceptions", "e.o_rid NULLS LAST, e.r_rid NULLS LAST"},
@@ -97,23 +97,28 @@ func wideViews(in *Input, red *redactor, raw map[rules.Side][]string) []string {
 	return out
 }
 
-// fileSlots fills the slots of both rows' source, file and digest.
-func fileSlots(in *Input, slots duck.Slots) {
+// bothFileSlots fills the slots source, file and sha256 of both rows, under o_ and r_.
+func bothFileSlots(in *Input, slots duck.Slots) {
 	for _, side := range rules.Sides {
-		s := short(side)
-		var sources, files, digests []string
-		for _, f := range in.relation(side).Files {
-			for len(sources) <= f.No {
-				sources, files, digests = append(sources, "NULL"), append(files, "NULL"), append(digests, "NULL")
-			}
-			sources[f.No], files[f.No], digests[f.No] = duck.Literal(f.Source), duck.Literal(f.Name), duck.Literal(f.SHA256)
+		fileSlots(in, side, short(side)+"_", slots)
+	}
+}
+
+// fileSlots fills the slots source, file and sha256 of a row of one side, under the
+// prefix of its row id.
+func fileSlots(in *Input, side rules.Side, prefix string, slots duck.Slots) {
+	var sources, files, digests []string
+	for _, f := range in.relation(side).Files {
+		for len(sources) <= f.No {
+			sources, files, digests = append(sources, "NULL"), append(files, "NULL"), append(digests, "NULL")
 		}
-		for _, c := range []struct {
-			name, enum string
-			list       []string
-		}{{"source", "report_source", sources}, {"file", "report_file", files}, {"sha256", "report_sha256", digests}} {
-			slots[s+"_"+c.name] = nth(c.list, c.enum, "("+s+"_rid >> 40)")
-		}
+		sources[f.No], files[f.No], digests[f.No] = duck.Literal(f.Source), duck.Literal(f.Name), duck.Literal(f.SHA256)
+	}
+	for _, c := range []struct {
+		name, enum string
+		list       []string
+	}{{"source", "report_source", sources}, {"file", "report_file", files}, {"sha256", "report_sha256", digests}} {
+		slots[prefix+c.name] = nth(c.list, c.enum, "("+prefix+"rid >> 40)")
 	}
 }
 
@@ -143,7 +148,7 @@ func itemsView(in *Input, red *redactor) string {
 		"expiry":       instantText("expiry_us"),
 		"due":          instantText("due_us"),
 	}
-	fileSlots(in, slots)
+	bothFileSlots(in, slots)
 	for _, c := range []struct{ column, field string }{
 		{"operation_id", "operation_id"}, {"idempotency_key", "idempotency_key"}, {"remote_id", "remote_id"},
 		{"keep_remote_id", "remote_id"}, {"type", "type"}, {"entity", "entity"}, {"version", "version"},

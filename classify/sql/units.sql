@@ -2,11 +2,20 @@
 -- free row; surplus effects have their own. wanted is what the class allows, failed
 -- the checks that stand against it.
 CREATE OR REPLACE TABLE units AS
-SELECT v.rid AS o_rid, a.r_rid, v.set_id, v.class, v.reason, v.fields, v.candidates, v.pass, CAST(NULL AS VARCHAR) AS keep_remote_id,
+WITH partners AS (
+  SELECT o_rid, min(r_rid) AS r_rid, count(*) AS n FROM links WHERE partner GROUP BY o_rid
+), shown AS (
+  -- Of several the one with the least fingerprint: the same however the files are ordered.
+  SELECT l.o_rid, arg_min(l.r_rid, r.w1) AS r_rid
+  FROM links l JOIN partners p ON p.o_rid = l.o_rid AND p.n > 1 JOIN res_r r ON r.rid = l.r_rid
+  WHERE l.partner GROUP BY l.o_rid
+)
+SELECT v.rid AS o_rid, coalesce(m.r_rid, a.r_rid) AS r_rid, v.set_id, v.class, v.reason, v.fields, v.candidates, v.pass, CAST(NULL AS VARCHAR) AS keep_remote_id,
   CASE WHEN v.class = 'correct' THEN 'confirm' WHEN v.class = 'absent' THEN 'requeue' WHEN v.class = 'not_applicable' THEN 'close' ELSE 'review' END AS wanted,
   CAST(CASE WHEN v.class = 'correct' THEN /*$confirm_failed*/ WHEN v.class = 'absent' THEN q.failed WHEN v.class = 'not_applicable' THEN /*$close_failed*/ ELSE 0 END AS BIGINT) AS failed
 FROM verdicts_o v JOIN res_o o ON o.rid = v.rid
-LEFT JOIN (SELECT l.o_rid, arg_min(l.r_rid, r.w1) AS r_rid FROM links l JOIN res_r r ON r.rid = l.r_rid WHERE l.partner GROUP BY l.o_rid) a ON a.o_rid = v.rid
+LEFT JOIN partners a ON a.o_rid = v.rid
+LEFT JOIN shown m ON m.o_rid = v.rid
 LEFT JOIN requeue_facts q ON q.rid = v.rid
 WHERE v.set_id IS NULL AND v.class NOT IN ('not_due', 'duplicate') AND v.reason <> 'duplicate_effect'
   AND NOT (v.class = 'not_applicable' AND (/*$out_of_period*/))
