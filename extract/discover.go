@@ -80,6 +80,24 @@ func discover(base string, inputs []rules.Input) ([]*foundFile, error) {
 	return found, nil
 }
 
+// fileNames gives each file the name by which the outputs call it: its base name, or,
+// where several files of its source share that (a folder a day), its path. A record is
+// named by source, file and number, so that no two files of a source may have one name.
+func fileNames(found []*foundFile) []string {
+	count := map[[2]string]int{}
+	key := func(f *foundFile) [2]string { return [2]string{f.source.Name, filepath.Base(f.rel)} }
+	for _, f := range found {
+		count[key(f)]++
+	}
+	names := make([]string, len(found))
+	for i, f := range found {
+		if names[i] = filepath.Base(f.rel); count[key(f)] > 1 {
+			names[i] = filepath.ToSlash(f.rel)
+		}
+	}
+	return names
+}
+
 // expand returns the names of the files of one input, relative to the folder that
 // they may not leave: the job's folder where the path stays inside it, otherwise
 // the folder in which the pattern begins.

@@ -30,7 +30,7 @@ type File struct {
 	No            int // unique per side; row id = No<<40 + rec
 	Source        string
 	Path          string // as found
-	Name          string // base name, for outputs
+	Name          string // for outputs: base name, or path where files of the source share it
 	Date          string // {file_date} where the source has dates, else ""
 	Size          int64
 	SHA256        string // of the bytes as found

@@ -159,8 +159,9 @@ func (l *loader) stageAll(ctx context.Context) {
 func (l *loader) settle(ctx context.Context) error {
 	first := map[string]int{} // content → index of the first file
 	var faults []error
+	names := fileNames(l.found)
 	for i, f := range l.found {
-		file := File{No: i, Source: f.source.Name, Path: f.rel, Name: filepath.Base(f.rel), Date: f.date}
+		file := File{No: i, Source: f.source.Name, Path: f.rel, Name: names[i], Date: f.date}
 		s, err := l.staged[i], l.errs[i]
 		if s == nil && err != nil && fail.ClassOf(err) == fail.Input {
 			s = l.copyOf(ctx, f, first)

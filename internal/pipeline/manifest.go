@@ -54,7 +54,7 @@ type Versions struct {
 type Input struct {
 	Side          rules.Side `json:"side"`
 	Source        string     `json:"source"`
-	Name          string     `json:"name"` // base name, as in the rows of the outputs
+	Name          string     `json:"name"` // as in the rows of the outputs: base name, or path where files of the source share it
 	Path          string     `json:"path"` // relative to the job file, with slashes
 	Date          string     `json:"date,omitempty"`
 	Size          int64      `json:"size"`
