@@ -21,32 +21,33 @@ type effectPlan struct {
 	key      *key
 	main     map[string]bool
 	parts    map[string]*effectPart
-	shared   int   // field index of the record id, where the records of an effect share it: then it is the main record's alone; -1
+	shared   []int // fields of `by` that identify: the record that stands for the effect has them alone
 	targets  []int // field indexes that sums go to, each once
 	scratch  []byte
 }
 
 type effectPart struct {
+	rank  int8 // by the declared order; the main record has rank 0
 	from  []int
 	to    []int // index in targets
 	trace bool  // a part in another currency adds nothing
 }
 
-func newEffectPlan(e *rules.Effects, recordID string, fields []*fieldReader, fieldIndex func(string) int) *effectPlan {
-	p := &effectPlan{shared: -1, role: fieldIndex(e.Role), currency: fieldIndex(e.Currency), main: map[string]bool{}, parts: map[string]*effectPart{}}
+func newEffectPlan(e *rules.Effects, identifies func(string) bool, fields []*fieldReader, fieldIndex func(string) int) *effectPlan {
+	p := &effectPlan{role: fieldIndex(e.Role), currency: fieldIndex(e.Currency), main: map[string]bool{}, parts: map[string]*effectPart{}}
 	by := make([]rules.KeyPart, len(e.By))
 	for i, name := range e.By {
 		by[i] = rules.KeyPart{Operations: name}
-		if name == recordID {
-			p.shared = fieldIndex(name)
+		if identifies(name) {
+			p.shared = append(p.shared, fieldIndex(name))
 		}
 	}
 	p.key = newKey(fields, fieldIndex, false, by...)
 	for _, m := range e.Main {
 		p.main[m] = true
 	}
-	for _, part := range e.Parts {
-		x := &effectPart{trace: part.OtherCurrency == "trace"}
+	for i, part := range e.Parts {
+		x := &effectPart{rank: int8(min(i+1, 127)), trace: part.OtherCurrency == "trace"}
 		for _, a := range part.Add {
 			to := fieldIndex(a.To)
 			at := slices.Index(p.targets, to)
@@ -73,9 +74,13 @@ func (p *effectPlan) id(vals []value) (effectID, bool) {
 	return sha256.Sum256(text), true
 }
 
-// effectIndex holds what the parts of one file add to their effects. It is complete
-// before the file is staged, and not changed afterwards.
-type effectIndex map[effectID]*effectSum
+// effectIndex holds what the parts of one file add to their effects, and which record
+// of an effect stands for it. It is complete before the file is staged, and not
+// changed afterwards.
+type effectIndex struct {
+	sums map[effectID]*effectSum
+	best map[effectID]int8 // of effects with parts that add nothing: the lowest rank there is
+}
 
 // effectSum is what the parts of one effect add up to.
 type effectSum struct {
@@ -93,8 +98,8 @@ func (s *effectSum) open() bool { return s == nil || len(s.mains) == 0 }
 
 // indexEffects reads a file for what its parts add up to, and, where there are any,
 // once more for the records that they belong to. A file without parts has no index.
-func (s *stager) indexEffects(ctx context.Context, f *foundFile, in io.ReadSeeker, plan *stagePlan) (effectIndex, error) {
-	index := effectIndex{}
+func (s *stager) indexEffects(ctx context.Context, f *foundFile, in io.ReadSeeker, plan *stagePlan) (*effectIndex, error) {
+	index := &effectIndex{sums: map[effectID]*effectSum{}, best: map[effectID]int8{}}
 	var trouble error
 	for _, pass := range []func(*converter, int64){
 		func(c *converter, no int64) { index.part(c, no) },
@@ -106,16 +111,16 @@ func (s *stager) indexEffects(ctx context.Context, f *foundFile, in io.ReadSeeke
 		if err := eachRecord(ctx, f, in, plan, pass); err != nil {
 			return nil, err
 		}
-		if len(index) == 0 {
+		if len(index.sums)+len(index.best) == 0 {
 			return nil, nil
 		}
-		if len(index) > maxParts {
+		if len(index.sums)+len(index.best) > maxParts {
 			return nil, fail.New(fail.Input, "%s: more than %d effects have parts, which is the limit", f.rel, maxParts).
 				WithHint("look at effects.parts in the job file: a role of many records is no part")
 		}
 	}
 	first := int64(0)
-	for _, e := range index { // the first fault in the file, whatever the order here
+	for _, e := range index.sums { // the first fault in the file, whatever the order here
 		if msg := e.fault(); msg != "" && (first == 0 || e.first < first) {
 			first = e.first
 			trouble = fail.New(fail.Input, "%s: record %d is part of an effect: %s", f.rel, e.first, msg).
@@ -175,24 +180,30 @@ func eachRecord(ctx context.Context, f *foundFile, in io.Reader, plan *stagePlan
 }
 
 // part adds a record to its effect, if it is a part of one.
-func (x effectIndex) part(c *converter, no int64) {
+func (x *effectIndex) part(c *converter, no int64) {
 	p := c.effects
 	part := p.parts[string(c.vals[p.role].text)]
-	if part == nil || len(part.from) == 0 {
+	if part == nil {
 		return
 	}
 	id, ok := p.id(c.vals)
-	if !ok || len(x) > maxParts {
+	if !ok || len(x.sums)+len(x.best) > maxParts {
 		return // a part of nothing: it stays as it is
+	}
+	if len(part.from) == 0 {
+		if best, ok := x.best[id]; !ok || part.rank < best {
+			x.best[id] = part.rank
+		}
+		return
 	}
 	code := string(c.codeOf(p.currency))
 	if part.trace { // parts in several currencies: those in the effect's add up
 		id = id.in(code)
 	}
-	e := x[id]
+	e := x.sums[id]
 	if e == nil {
 		e = &effectSum{first: no, currency: code, sums: make([]dec, len(p.targets)), filled: make([]bool, len(p.targets))}
-		x[id] = e
+		x.sums[id] = e
 	}
 	if code != e.currency && e.mixed == 0 {
 		e.mixed = no
@@ -216,12 +227,12 @@ func (id effectID) in(currency string) effectID {
 }
 
 // of returns what the parts in the record's currency, and those of any, add up to.
-func (x effectIndex) of(id effectID, currency string) [2]*effectSum {
-	return [2]*effectSum{x[id], x[id.in(currency)]}
+func (x *effectIndex) of(id effectID, currency string) [2]*effectSum {
+	return [2]*effectSum{x.sums[id], x.sums[id.in(currency)]}
 }
 
 // mainRecord notes a record that could stand for an effect with parts.
-func (x effectIndex) mainRecord(c *converter, no int64) {
+func (x *effectIndex) mainRecord(c *converter, no int64) {
 	p := c.effects
 	if !p.main[string(c.vals[p.role].text)] {
 		return
@@ -229,6 +240,9 @@ func (x effectIndex) mainRecord(c *converter, no int64) {
 	id, ok := p.id(c.vals)
 	if !ok {
 		return
+	}
+	if _, ok := x.best[id]; ok {
+		x.best[id] = 0
 	}
 	code := string(c.codeOf(p.currency))
 	for _, e := range x.of(id, code) {
@@ -259,10 +273,11 @@ func (c *converter) fold() {
 	}
 	code := string(c.codeOf(p.currency))
 	if part != nil {
-		if part.trace {
-			id = id.in(code)
-		}
-		if c.plan.effects[id].open() {
+		switch {
+		case len(part.from) == 0 && c.plan.effects.best[id] >= part.rank:
+			return // it stands for the effect itself
+		case len(part.from) > 0 && part.trace && c.plan.effects.sums[id.in(code)].open(),
+			len(part.from) > 0 && !part.trace && c.plan.effects.sums[id].open():
 			return
 		}
 		for _, from := range part.from {
@@ -270,8 +285,8 @@ func (c *converter) fold() {
 				v.null, v.d, v.minor, v.canon = true, dec{}, dec{}, nil
 			}
 		}
-		if p.shared >= 0 {
-			c.vals[p.shared].null = true
+		for _, f := range p.shared {
+			c.vals[f].null = true
 		}
 		return
 	}

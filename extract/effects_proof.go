@@ -85,7 +85,7 @@ func (t *tieFields) holds(fields []*fieldReader, vals []value) bool {
 		}
 	}
 	var sum dec
-	ok := true
+	ok, any := true, false
 	for side, list := range [2][]int{t.plus, t.minus} {
 		for _, i := range list {
 			v := &vals[i]
@@ -95,12 +95,13 @@ func (t *tieFields) holds(fields []*fieldReader, vals []value) bool {
 			if v.null || !ok {
 				continue
 			}
+			any = true
 			d := v.d
 			d.neg = d.neg != (side == 1) && !d.isZero()
 			sum, ok = sum.plus(d)
 		}
 	}
-	return ok && sum == total.d
+	return !any || ok && sum == total.d
 }
 
 // sumZero adds the record to the sums that should be zero. It is called before parts

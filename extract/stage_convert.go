@@ -18,7 +18,7 @@ type stagePlan struct {
 	layout  *Layout
 	src     *rules.Source
 	schema  *arrow.Schema
-	effects effectIndex // of the file; nil where it has no parts of effects
+	effects *effectIndex // of the file; nil where it has no parts of effects
 }
 
 func newStagePlan(layout *Layout, src *rules.Source) *stagePlan {
@@ -170,7 +170,7 @@ func newConverter(p *stagePlan, header []string) *converter {
 		c.page = refTo(header, p.src.Pages.Column, 0)
 	}
 	if e := p.src.Effects; e != nil {
-		c.effects = newEffectPlan(e, l.RecordID(), c.fields, spec.FieldIndex)
+		c.effects = newEffectPlan(e, l.identifies, c.fields, spec.FieldIndex)
 	}
 	c.tally = newTally(len(c.keys), len(c.controls))
 	if p.src.Known != nil || len(p.src.Ties) > 0 || len(p.src.ZeroSums) > 0 {

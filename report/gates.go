@@ -63,6 +63,7 @@ func isClass(arg string) bool {
 //	share(x)     x: class, class/reason or queue; of the operations in the period
 //	count(x)     the same, as a number of rows or items
 //	oldest(x)    age at as_of of the oldest item of a queue, class or class/reason
+//	findings(x)  findings with the code
 //	rejects      records that could not be read, both sides
 //	differences  rows in the period that are not correct, not_applicable, not_due
 func evaluateGates(s *Summary, gates []rules.Gate) ([]Gate, error) {
@@ -99,10 +100,19 @@ func evaluateGates(s *Summary, gates []rules.Gate) ([]Gate, error) {
 func (s *Summary) measureGate(g rules.Gate) (value *big.Rat, text, basis string, known bool, err error) {
 	unknown := func() error {
 		return fail.New(fail.Usage, "gate %s: %s(%s) cannot be measured", g.Name, g.Func, g.Arg).
-			WithHint("use share, count or oldest with a class, class/reason or queue, or rejects, or differences")
+			WithHint("use share, count or oldest with a class, class/reason or queue, findings with a code, or rejects, or differences")
 	}
 	number := func(n int64) (*big.Rat, string) { return new(big.Rat).SetInt64(n), strconv.FormatInt(n, 10) }
 	switch g.Func {
+	case "findings":
+		var n int64
+		for _, f := range s.Findings {
+			if f.Code == g.Arg {
+				n++
+			}
+		}
+		value, text = number(n)
+		return value, text, "findings " + g.Arg, true, nil
 	case "rejects":
 		n := s.Sides[0].Rejected + s.Sides[1].Rejected
 		value, text = number(n)

@@ -12,14 +12,14 @@ type Known struct {
 // Effects says which records of a source are parts of one effect: a capture with the
 // fee and the conversion that the provider writes in lines of their own. One record
 // stands for the effect, and has the sums; what was added to it is taken from the
-// parts, so that every total stays as it was. All records stay rows; a record id that
-// they share is the main record's alone.
+// parts, so that every total stays as it was. All records stay rows; record id and
+// keys among By are the main record's alone.
 type Effects struct {
-	By       []string // product fields that the records of one effect share
-	Role     string   // product field of type text that tells the records apart
-	Currency string   // product field with the currency of what is added up
-	Main     []string // roles of the record that stands for the effect
-	Parts    []EffectPart
+	By       []string     // product fields that the records of one effect share
+	Role     string       // product field of type text that tells the records apart
+	Currency string       // product field with the currency of what is added up
+	Main     []string     // roles of the record that stands for the effect
+	Parts    []EffectPart // in order: one that adds nothing is also part of one before it
 }
 
 // EffectPart is one role of the other records.
@@ -34,8 +34,8 @@ type EffectPart struct {
 type EffectSum struct{ From, To string }
 
 // Tie is an equation that every record must fulfil, after parts were added: Total =
-// Σ Plus − Σ Minus. A null in Plus and Minus counts as zero; where Total is null or
-// a value is unreadable, there is nothing to check.
+// Σ Plus − Σ Minus. A null in Plus and Minus counts as zero; where Total or all
+// of them are null, or a value is unreadable, there is nothing to check.
 type Tie struct {
 	Total string
 	Plus  []string
@@ -59,13 +59,13 @@ var knownShape = &shape{
 }
 
 var effectsShape = &shape{
-	name: "effects", doc: "Records of one file that are parts of one effect: one of them stands for it and has the sums, which are taken from the others. All stay rows: a scope rule says what the parts are. A record id that they share is the main record's alone.",
+	name: "effects", doc: "Records of one file that are parts of one effect: one of them stands for it and has the sums, which are taken from the others. All stay rows: a scope rule says what the parts are. Record id and keys among `by` are the main record's alone.",
 	keys: []key{
 		{name: "by", doc: "Product fields that the records of one effect share.", required: true, value: listValue(patternValue(namePattern))},
 		{name: "role", doc: "Product field of type text that tells the records apart.", required: true, value: patternValue(namePattern)},
 		{name: "currency", doc: "Product field with the currency of what is added up.", def: "currency", value: patternValue(namePattern)},
 		{name: "main", doc: "Roles of the record that stands for the effect; an effect with parts has one.", required: true, value: listValue(textValue())},
-		{name: "parts", doc: "Roles of the other records. A part whose effect is not in the file stays as it is.", required: true, value: listValue(shapeValue(effectPartShape))},
+		{name: "parts", doc: "Roles of the other records. A part whose effect is not in the file stays as it is. Of parts that add nothing, such as the steps of a payment, the first in this order stands for the effect until there is a main record.", required: true, value: listValue(shapeValue(effectPartShape))},
 	},
 }
 
@@ -79,7 +79,7 @@ var effectPartShape = &shape{
 }
 
 var tieShape = &shape{
-	name: "tie", doc: "An equation that each record fulfils: total = sum of plus − sum of minus. A file in which it fails is refused. Null counts as zero in plus and minus; where the total is null there is nothing to check.",
+	name: "tie", doc: "An equation that each record fulfils: total = sum of plus − sum of minus. A file in which it fails is refused. Null counts as zero in plus and minus; where the total or all of them are null there is nothing to check.",
 	keys: []key{
 		{name: "total", doc: "Decimal field.", required: true, value: patternValue(namePattern)},
 		{name: "plus", doc: "Decimal fields that are added.", def: "none", value: listValue(patternValue(namePattern))},

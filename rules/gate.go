@@ -14,9 +14,15 @@ var Classes = []string{"correct", "divergent", "absent", "ambiguous", "not_appli
 // Proposals are the queues.
 var Proposals = []string{"confirm", "requeue", "compensate", "review", "close"}
 
+// FindingCodes are the codes of what a run finds about files, columns and keys.
+var FindingCodes = []string{
+	"bank_note", "coverage_withdrawn", "e_notation", "file_missing", "file_refused", "file_skipped", "key_coverage", "key_repeats",
+	"long_numbers", "new_column", "pages_overlap", "statement_gap", "unknown_column", "unknown_kind",
+}
+
 var gateForm = regexp.MustCompile(`^\s*([a-z_]+)\s*(?:\(\s*([a-z_]+)(?:/([a-z0-9_]+))?\s*\))?\s*(>=|>)\s*(\S+)\s*$`)
 
-const gateForms = "forms: share(divergent) > 1%, count(absent) > 0, count(absent/no_result) >= 5, oldest(review) > 3d, rejects > 0, differences > 0"
+const gateForms = "forms: share(divergent) > 1%, count(absent) > 0, count(absent/no_result) >= 5, oldest(review) > 3d, findings(unknown_kind) > 0, rejects > 0, differences > 0"
 
 // parseGate reads the condition of a gate.
 func parseGate(text string) (g Gate, hint string, err error) {
@@ -26,14 +32,17 @@ func parseGate(text string) (g Gate, hint string, err error) {
 	}
 	g = Gate{FailWhen: strings.TrimSpace(text), Func: m[1], Arg: m[2], Op: m[4]}
 	value := m[5]
-	funcs := []string{"share", "count", "oldest", "rejects", "differences"}
+	funcs := []string{"share", "count", "oldest", "findings", "rejects", "differences"}
 	if !slices.Contains(funcs, g.Func) {
 		return g, didYouMean(g.Func, funcs), fmt.Errorf("%q is no measure", g.Func)
 	}
-	if withArg := g.Func == "share" || g.Func == "count" || g.Func == "oldest"; withArg != (g.Arg != "") {
+	if withArg := g.Func == "share" || g.Func == "count" || g.Func == "oldest" || g.Func == "findings"; withArg != (g.Arg != "") {
 		return g, gateForms, fmt.Errorf("%q is no condition of a gate", text)
 	}
-	if g.Arg != "" {
+	switch {
+	case g.Func == "findings" && (m[3] != "" || !slices.Contains(FindingCodes, g.Arg)):
+		return g, didYouMean(g.Arg, FindingCodes), fmt.Errorf("%q is no code of a finding", g.Arg)
+	case g.Func != "findings" && g.Arg != "":
 		known := append(slices.Clone(Classes), Proposals...)
 		if !slices.Contains(known, g.Arg) {
 			return g, didYouMean(g.Arg, known), fmt.Errorf("%q is neither a class nor a queue", g.Arg)

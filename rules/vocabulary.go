@@ -483,7 +483,7 @@ var gateShape = &shape{
 	name: "gate", doc: "A condition that fails the run.",
 	keys: []key{
 		{name: "gate", doc: "Name of the gate, unique in the job.", required: true, value: patternValue(ruleNamePattern)},
-		{name: "fail_when", doc: "share(class) > 1%, count(class) > 0, count(class/reason) >= 5, oldest(queue) > 3d, rejects > 0, differences > 0.", required: true, value: schema{"type": "string"}},
+		{name: "fail_when", doc: "share(class) > 1%, count(class) > 0, count(class/reason) >= 5, oldest(queue) > 3d, findings(unknown_kind) > 0, rejects > 0, differences > 0.", required: true, value: schema{"type": "string"}},
 	},
 }
 
