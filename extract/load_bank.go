@@ -91,6 +91,16 @@ func (l *loader) checkBank(src *rules.Source) error {
 	if fault == nil {
 		fault = l.repeatedStatements(places)
 	}
+	if files, text := bank.Joined(places); fault == nil && text != "" {
+		if src.Bank == nil || src.Bank.Proof != "report" {
+			return fail.New(fail.Input, "%s: %s", l.found[files[len(files)-1]].rel, text).
+				WithHint("a page is not whole, or an entry was changed: have the statement sent again")
+		}
+		for _, i := range files {
+			l.gaps[i] = text
+		}
+		l.find("bank_note", l.found[files[0]], "%s", text)
+	}
 	if fault != nil {
 		return fault
 	}

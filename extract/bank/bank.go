@@ -56,10 +56,10 @@ const (
 
 // Limits bound what a file may ask of a reader.
 const (
-	maxToken      = 1 << 20   // bytes of one XML token, one line, one field
-	maxRow        = 4 << 20   // bytes of the texts of one row
-	maxDepth      = 64        // nested XML elements; the deepest message has some 20
-	maxStatements = 1_000_000 // statements of one file
+	maxToken      = 1 << 20 // bytes of one XML token, one line, one field
+	maxRow        = 4 << 20 // bytes of the texts of one row
+	maxDepth      = 64      // nested XML elements; the deepest message has some 20
+	maxStatements = 100_000 // statements of one file, which are kept until its end
 )
 
 // A Reader yields the rows of one file.

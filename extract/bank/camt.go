@@ -94,6 +94,17 @@ func (c *camtReader) end() error {
 	if err := c.xmlPull.end(); err != nil {
 		return err
 	}
+	places := make([]Place, len(c.facts.Statements))
+	for i := range places {
+		places[i].Statement = &c.facts.Statements[i]
+	}
+	if c.facts.Provisional == "" {
+		if _, fault := Joined(places); fault != "" {
+			if err := c.facts.unproved(c.opt, c.name, fault); err != nil {
+				return err
+			}
+		}
+	}
 	return io.EOF
 }
 
@@ -203,6 +214,9 @@ func (c *camtReader) statement() error {
 	if !ok {
 		c.level = inMessage
 		return c.closeStatement()
+	}
+	if c.entry.no > 0 && oneOf(name, "Id|Acct|CpyDplctInd|ElctrncSeqNb|LglSeqNb|StmtPgntn|RptPgntn|NtfctnPgntn") {
+		return c.bad("%s stands behind the entries of its statement, which no version of the message allows", name)
 	}
 	switch name {
 	case "Id":
@@ -389,7 +403,9 @@ func (c *camtReader) closeStatement() error {
 	}
 	if cl := p.closing; cl != nil {
 		st.Closing, st.Until = cl.amount.String(), cl.date
+		st.Currency, st.From = first(st.Currency, cl.currency), first(st.From, cl.date)
 	}
+	st.Booked = p.booked.String()
 	c.facts.Statements = append(c.facts.Statements, *st)
 	if c.skip {
 		return nil

@@ -101,6 +101,9 @@ func (c *camtReader) entryChild() error {
 		return c.closeEntry()
 	}
 	e, b := &c.entry, &c.entry.base
+	if e.details > 0 && oneOf(name, "NtryRef|Amt|CdtDbtInd|RvslInd|Sts|BookgDt|ValDt|AcctSvcrRef|BkTxCd|Chrgs") {
+		return c.bad("%s stands behind the details of its entry, which no version of the message allows", name)
+	}
 	switch name {
 	case "NtryRef":
 		b.entryRef, err = c.text()
@@ -132,8 +135,8 @@ func (c *camtReader) entryChild() error {
 	case "AddtlNtryInf":
 		b.info, err = c.text()
 	case "NtryDtls":
-		if !b.hasAmount || !e.hasSign {
-			return c.bad("the details of an entry come before its Amt and CdtDbtInd")
+		if !b.hasAmount || !e.hasSign || b.status == "" {
+			return c.bad("the details of an entry come before its Amt, CdtDbtInd or Sts")
 		}
 		e.details++
 		c.level = inDetails

@@ -73,8 +73,8 @@ func (c *camtReader) partAmount(t *camtTx) (decimal, bool) {
 // row where it has not been split.
 func (c *camtReader) closeEntry() error {
 	e, b := &c.entry, &c.entry.base
-	if !b.hasAmount || !e.hasSign {
-		return c.bad("entry %d of %s has no Amt or no CdtDbtInd", e.no, c.st.Name())
+	if !b.hasAmount || !e.hasSign || b.status == "" {
+		return c.bad("entry %d of %s has no Amt, no CdtDbtInd or no Sts", e.no, c.st.Name())
 	}
 	signed := e.amount.negate(e.debit)
 	c.st.Entries++

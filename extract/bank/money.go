@@ -104,9 +104,17 @@ func (t *total) addTotal(o *total) {
 	t.v.Add(&t.v, &t.tmp)
 }
 
-func (t *total) reset() {
-	t.v.SetInt64(0)
-	t.scale = 0
+// addText adds what String wrote; "" is nothing.
+func (t *total) addText(s string) {
+	whole, fraction, _ := strings.Cut(s, ".")
+	var o total
+	if o.scale = len(fraction); s == "" {
+		return
+	}
+	if _, ok := o.v.SetString(whole+fraction, 10); !ok {
+		panic("bank: " + quote(s) + " is no sum of ours")
+	}
+	t.addTotal(&o)
 }
 
 // is tells whether the sum is the number d.

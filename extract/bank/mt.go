@@ -415,6 +415,7 @@ func (m *mtReader) closeStatement() error {
 	if len(m.facts.Statements) >= maxStatements {
 		return bad(m.name, st.Line, "more than %d statements, which is the limit", maxStatements)
 	}
+	st.Booked = p.booked.String()
 	m.facts.Statements = append(m.facts.Statements, *st)
 	fault := p.fault()
 	if fault == "" {

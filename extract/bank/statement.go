@@ -22,6 +22,7 @@ type Statement struct {
 	Closing  string `json:",omitempty"`
 	From     string `json:",omitempty"` // date of the opening balance, else start of the reported time
 	Until    string `json:",omitempty"`
+	Booked   string `json:",omitempty"` // sum of the booked entries, signed
 	Entries  int64
 	Copy     string `json:",omitempty"`
 	Line     int64
@@ -69,15 +70,7 @@ type Gap struct {
 // balance before it. A number that never changes, or starts again at 1, is no
 // numbering. numbers = false looks at pages and balances only.
 func Chain(places []Place, numbers bool) []Gap {
-	sorted := slices.Clone(places)
-	slices.SortStableFunc(sorted, func(a, b Place) int {
-		x, y := a.Statement, b.Statement
-		nx, _ := strconv.ParseInt(x.Number, 10, 64)
-		ny, _ := strconv.ParseInt(y.Number, 10, 64)
-		return cmp.Or(
-			cmp.Compare(x.Account, y.Account), cmp.Compare(x.Currency, y.Currency), cmp.Compare(x.From, y.From),
-			cmp.Compare(nx, ny), cmp.Compare(x.Page, y.Page))
-	})
+	sorted := inOrder(places)
 	var gaps []Gap
 	for i := range sorted {
 		if i > 0 {
@@ -100,6 +93,51 @@ func Chain(places []Place, numbers bool) []Gap {
 		}
 	}
 	return gaps
+}
+
+// inOrder sorts statements by account, date, number and page.
+func inOrder(places []Place) []Place {
+	return slices.SortedStableFunc(slices.Values(places), func(a, b Place) int {
+		x, y := a.Statement, b.Statement
+		nx, _ := strconv.ParseInt(x.Number, 10, 64)
+		ny, _ := strconv.ParseInt(y.Number, 10, 64)
+		return cmp.Or(
+			cmp.Compare(x.Account, y.Account), cmp.Compare(x.Currency, y.Currency), cmp.Compare(x.From, y.From),
+			cmp.Compare(nx, ny), cmp.Compare(x.Page, y.Page))
+	})
+}
+
+// Joined proves statements over their pages, where only the first page states the
+// opening balance and only the last one the closing balance. It returns the files of
+// the first statement that does not tie, and why.
+func Joined(places []Place) (files []int, fault string) {
+	sorted := inOrder(places)
+	for i := 0; i < len(sorted); i++ {
+		a := sorted[i].Statement
+		if !a.First || a.Last || a.Opening == "" {
+			continue
+		}
+		var sum total
+		sum.addText(a.Opening)
+		for j := i; j < len(sorted) && sameAccount(a, sorted[j].Statement) && (j == i || !sorted[j].Statement.First); j++ {
+			b := sorted[j].Statement
+			if j > i && b.Page != sorted[j-1].Statement.Page+1 {
+				break // a page is missing, which is another fault
+			}
+			sum.addText(b.Booked)
+			files = append(files, sorted[j].File)
+			if !b.Last {
+				continue
+			}
+			var closing total
+			if closing.addText(b.Closing); b.Closing != "" && !sum.equal(&closing) {
+				return files, fmt.Sprintf("the pages of %s up to page %d: opening %s + entries = %s, but the closing balance is %s", a.Name(), b.Page, a.Opening, &sum, b.Closing)
+			}
+			break
+		}
+		files = nil
+	}
+	return nil, ""
 }
 
 // preferNext puts at i the statement that continues the balance of the one before,
@@ -149,18 +187,12 @@ func gapBefore(a *Place, b *Statement, numbers bool) string {
 	return ""
 }
 
-// sameNumber compares two texts of decimal.String.
+// sameNumber compares two texts of decimal.String or total.String.
 func sameNumber(a, b string) bool {
-	var t total
-	for i, s := range []string{a, b} {
-		negative := s[0] == '-'
-		if negative {
-			s = s[1:]
-		}
-		d, _ := parseDecimal(s, '.')
-		t.add(d.negate(negative != (i == 1)))
-	}
-	return t.v.Sign() == 0
+	var x, y total
+	x.addText(a)
+	y.addText(b)
+	return x.equal(&y)
 }
 
 // proof adds up the entries of one statement and checks what it states.

@@ -224,6 +224,15 @@ func TestT16Copies(t *testing.T) {
 	}
 }
 
+// camtStatement cuts the statement out of a file.
+func camtStatement(t *testing.T, file string) string {
+	from, to := strings.Index(file, "<Stmt>"), strings.Index(file, "</Stmt>")
+	if from < 0 || to < 0 {
+		t.Fatal("no statement")
+	}
+	return file[from : to+len("</Stmt>")]
+}
+
 // gapsOf are the gaps between the statements of files.
 func gapsOf(t *testing.T, format Format, files ...string) string {
 	t.Helper()
@@ -283,6 +292,17 @@ func TestT17Pages(t *testing.T) {
 	}
 	if got := gapsOf(t, Camt, paged("2", "true")); !strings.Contains(got, "the page before it is missing") {
 		t.Errorf("page 2 alone: %q", got)
+	}
+	// only the first page has the opening balance, only the last one the closing
+	part := func(page, last, balance, amount string, entries string) string {
+		return strings.Replace(paged(page, last), camtStatement(t, paged(page, last)), `<Stmt><Id>S</Id><Acct><Id><IBAN>DE02</IBAN></Id></Acct><Bal><Tp><CdOrPrtry><Cd>`+balance+`</Cd></CdOrPrtry></Tp><Amt Ccy="EUR">`+amount+`</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2026-11-27</Dt></Dt></Bal>`+entries+`</Stmt>`, 1)
+	}
+	for amount, want := range map[string]string{"6": "", "7": "the pages of the statement S page 1 of account DE02 up to page 2: opening 1 + entries = 6, but the closing balance is 7"} {
+		_, one := mustRead(t, Camt, part("1", "false", "OPBD", "1", entry("2", "CRDT", "")), Options{})
+		_, two := mustRead(t, Camt, part("2", "true", "CLBD", amount, entry("3", "CRDT", "")), Options{})
+		if _, fault := Joined(append(placesOf(one), placesOf(two)...)); fault != want {
+			t.Errorf("closing %s: %q", amount, fault)
+		}
 	}
 	own := camtFile(statement("S", "1", "1", "<StmtPgntn><PgNb>1</PgNb><LastPgInd>false</LastPgInd></StmtPgntn>"))
 	if got := gapsOf(t, Camt, own); !strings.Contains(got, "the next page is missing") {
