@@ -58,6 +58,14 @@ func (s *decSum) rat() *big.Rat {
 	return out
 }
 
+// merge adds another sum.
+func (s *decSum) merge(o *decSum) {
+	if s.spilled == nil {
+		s.spilled = new(big.Rat)
+	}
+	s.spilled.Add(s.spilled, o.rat())
+}
+
 func (n int128) rat(scale int) *big.Rat {
 	d := dec{hi: n.hi, lo: n.lo, scale: scale}
 	if n.hi>>63 == 1 {

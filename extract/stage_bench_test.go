@@ -96,8 +96,37 @@ func cpuSpeed(b *testing.B, bytes int) func() {
 // fingerprint, write as Parquet. With -cpu 1 it gives the speed of one core.
 func BenchmarkStageCSV(b *testing.B) {
 	job, text := benchWorld(b, benchRows)
+	benchmarkStage(b, job, text)
+}
+
+// BenchmarkStageNDJSON is the same for the same records as lines of JSON.
+func BenchmarkStageNDJSON(b *testing.B) {
+	job, text := benchWorld(b, benchRows)
+	src := job.Inputs[rules.Operations][0].Source
+	src.Format = rules.FormatNDJSON
+	benchmarkStage(b, job, asNDJSON(text))
+}
+
+// asNDJSON turns CSV without quotes into NDJSON of texts.
+func asNDJSON(text []byte) []byte {
+	var b bytes.Buffer
+	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	header := bytes.Split(lines[0], []byte(","))
+	for _, line := range lines[1:] {
+		mark := byte('{')
+		for i, cell := range bytes.Split(line, []byte(",")) {
+			b.WriteByte(mark)
+			fmt.Fprintf(&b, "%q:%q", header[i], cell)
+			mark = ','
+		}
+		b.WriteString("}\n")
+	}
+	return b.Bytes()
+}
+
+func benchmarkStage(b *testing.B, job *rules.Bound, text []byte) {
 	dir, stage, db := b.TempDir(), scratch.dir, scratch.db
-	if err := os.WriteFile(filepath.Join(dir, "bench.csv"), text, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "bench"), text, 0o600); err != nil {
 		b.Fatal(err)
 	}
 	l := NewLayout(job.Job, rules.Operations)
@@ -106,7 +135,7 @@ func BenchmarkStageCSV(b *testing.B) {
 	turn := 0
 	for b.Loop() {
 		s := &stager{db: db, dir: stage, layout: l}
-		in := &foundFile{source: job.Inputs[rules.Operations][0].Source, dir: dir, rel: "bench.csv"}
+		in := &foundFile{source: job.Inputs[rules.Operations][0].Source, dir: dir, rel: "bench"}
 		f, err := in.open()
 		if err != nil {
 			b.Fatal(err)
@@ -120,6 +149,9 @@ func BenchmarkStageCSV(b *testing.B) {
 		done, err := s.parse(b.Context(), in, f, info, plan, fmt.Sprintf("%032d", turn))
 		if err = errors.Join(err, s.keeping.Wait(), f.Close()); err != nil {
 			b.Fatal(err)
+		}
+		if done.Rows != benchRows {
+			b.Fatalf("%d rows", done.Rows)
 		}
 		if err := os.Remove(done.path); err != nil {
 			b.Fatal(err)

@@ -93,9 +93,9 @@ func (p *pipe) readAll(work chan<- *pipeJob) error {
 	if err != nil {
 		return err
 	}
+	var bad *RecordError
 	for {
 		rec, err := p.reader.Next()
-		var bad *RecordError
 		switch {
 		case err == nil:
 			p.records++

@@ -5,8 +5,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/google/renameio/v2"
 
@@ -63,7 +66,8 @@ func stageKey(raw [32]byte, plan string) string {
 func planDigest(p *stagePlan, name string) string {
 	type field struct {
 		rules.Field
-		Zone string
+		Zone  string
+		Zones []string // rules of the zones
 	}
 	named := func(fields []rules.Field) []field {
 		out := make([]field, len(fields))
@@ -71,6 +75,13 @@ func planDigest(p *stagePlan, name string) string {
 			out[i] = field{Field: f}
 			if f.Zone != nil {
 				out[i].Zone = f.Zone.String()
+				out[i].Zones = append(out[i].Zones, zoneRules(f.Zone))
+			}
+			if z := f.ZoneFrom; z != nil {
+				zones := newZones(z)
+				for _, mark := range slices.Sorted(maps.Keys(zones)) {
+					out[i].Zones = append(out[i].Zones, mark, zoneRules(zones[mark].zone))
+				}
 			}
 			out[i].Field.Zone = nil
 		}
@@ -113,6 +124,18 @@ func planDigest(p *stagePlan, name string) string {
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
+}
+
+// zoneRules is the digest of when and how a zone's clocks were and will be set, up
+// to 2100. Instants follow from it, and another edition of the tz database may know
+// better, for past times as well, under the same name.
+func zoneRules(z *time.Location) string {
+	h := sha256.New()
+	for at := time.Date(1800, 1, 1, 0, 0, 0, 0, time.UTC).In(z); !at.IsZero() && at.Year() <= 2100; at = offsetUntil(at) {
+		name, offset := at.Zone()
+		fmt.Fprintln(h, at.Unix(), offset, name)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // readSidecar returns the sidecar of a staged file, or nil where there is none

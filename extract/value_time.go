@@ -234,21 +234,32 @@ func (z *zoneResolver) readings(local int64) (first, last int64, n int) {
 	at := time.Unix(local-reach, 0).In(z.zone)
 	for {
 		_, offset := at.Zone()
-		start, end := at.ZoneBounds()
 		u := local - int64(offset)
-		if (start.IsZero() || u >= start.Unix()) && (end.IsZero() || u < end.Unix()) {
+		if _, there := time.Unix(u, 0).In(z.zone).Zone(); there == offset && !slices.Contains(found, u) {
 			found = append(found, u)
+			start, end := at.ZoneBounds()
 			z.remember(start, end, int64(offset))
 		}
-		if end.IsZero() || end.Unix() > local+reach {
+		if at = offsetUntil(at); at.IsZero() || at.Unix() > local+reach {
 			break
 		}
-		at = end
 	}
 	if len(found) == 0 {
 		return 0, 0, 0
 	}
 	return slices.Min(found), slices.Max(found), len(found)
+}
+
+// offsetUntil is a time up to which the clocks of at's zone are not set anew; zero
+// where they never are again. In leap years after the last change that the tz
+// database lists, ZoneBounds ends a year a day early (Go 1.26), and on that day gives
+// an end that is not later than at.
+func offsetUntil(at time.Time) time.Time {
+	_, end := at.ZoneBounds()
+	if !end.IsZero() && !end.After(at) {
+		return at.Add(time.Hour)
+	}
+	return end
 }
 
 // remember keeps the inner part of a period of one offset, in which no local time

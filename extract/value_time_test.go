@@ -113,6 +113,23 @@ func TestZoneReadings(t *testing.T) {
 	}
 }
 
+// The last day of a leap year after 2037 has readings like any other.
+func TestZoneReadingsAtTheEndOfLeapYears(t *testing.T) {
+	for _, name := range []string{"Europe/Paris", "America/New_York", "Australia/Lord_Howe", "America/Santiago"} {
+		for _, year := range []int{2040, 2044, 2096} {
+			at := time.Date(year, 12, 29, 0, 30, 0, 0, zone(t, name))
+			for range 5 * 24 {
+				_, offset := at.Zone()
+				z := &zoneResolver{zone: at.Location()}
+				if first, last, n := z.readings(at.Unix() + int64(offset)); n != 1 || first != at.Unix() || last != first {
+					t.Errorf("%v has the readings %d, %d (%d)", at, first, last, n)
+				}
+				at = at.Add(time.Hour)
+			}
+		}
+	}
+}
+
 func TestParseISOAgreesWithTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := time.UnixMicro(rapid.Int64Range(-62e15, 250e15).Draw(t, "us")).
