@@ -11,7 +11,7 @@ TOOLS           := $(CURDIR)/.tools
 STATICCHECK     := $(TOOLS)/staticcheck
 STATICCHECK_VERSION := v0.8.2
 
-.PHONY: help build test demo bench lint check nightly clean tools-needed
+.PHONY: help build test race demo bench lint check nightly clean tools-needed
 
 help:
 	@echo "make demo     build, make a seeded day of $(DEMO_OPERATIONS) operations, reconcile it"
@@ -19,7 +19,8 @@ help:
 	@echo "make build    bin/recon-batch"
 	@echo "make bench    measure against the floor and peers (BENCH_FULL=1 adds 10 M rows)"
 	@echo "make lint     gofmt, go vet, staticcheck"
-	@echo "make check    what CI runs: lint and test"
+	@echo "make race     the packages that share memory between goroutines, with the race detector"
+	@echo "make check    what CI runs: lint, test and race"
 	@echo "make nightly  test with ten thousand generated cases and longer fuzzing"
 
 tools-needed:
@@ -56,7 +57,14 @@ lint: tools-needed $(STATICCHECK)
 	go vet ./...
 	$(STATICCHECK) ./...
 
-check: lint test
+# The packages in which goroutines share memory, with the engine linked in. -short: the
+# detector slows our own code down, and the long tests find no other interleavings.
+RACE_PACKAGES := ./internal/duck ./match/compare ./extract ./internal/pipeline
+
+race: tools-needed
+	@go test -race -short -timeout 20m -json $(RACE_PACKAGES) | go run ./scripts/testsum
+
+check: lint test race
 
 # The generated cases are 1,000 in a normal run.
 nightly: export RECON_NIGHTLY := 10000

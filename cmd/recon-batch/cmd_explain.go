@@ -199,7 +199,11 @@ func (s *session) printProposals(e pipeline.Explanation) {
 	}
 	for _, p := range e.Proposals {
 		s.printf("PROPOSAL\n  %s (item %s)\n", p.Queue, p.Item)
-		if p.Rule != "" {
+		switch p.Rule {
+		case "":
+		case "none":
+			s.printf("  the job has no policy for its type\n")
+		default:
 			s.printf("  rule %s\n", inline(p.Rule))
 		}
 		if p.ObserveOnly {
