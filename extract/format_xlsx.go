@@ -1,12 +1,12 @@
 package extract
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/recon-batch/recon-batch/internal/fail"
@@ -54,6 +54,7 @@ type xlsxReader struct {
 	rec      Record
 	done     bool // the sheet is read to its end
 	err      error
+	stored   []byte
 	emptyRow int // first of the empty rows that have not been told of; 0 none
 }
 
@@ -466,10 +467,10 @@ func (r *xlsxReader) nextRow() (bool, error) {
 // readRow reads a row to its end.
 func (r *xlsxReader) readRow(start *xmlstream.Token) error {
 	no := r.at + 1
-	if text := attr(start, "r"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n <= r.at || n > 1<<20 {
-			return badFile(r.name, "the rows of the sheet are not in order: row %s after row %d", quoteName(text), r.at).
+	if text := attrText(start, "r"); text != nil {
+		n := wholeNumber(text)
+		if n <= r.at || n > 1<<20 {
+			return badFile(r.name, "the rows of the sheet are not in order: row %s after row %d", quoteName(string(text)), r.at).
 				WithHint("open the workbook and save it again")
 		}
 		no = n
@@ -489,10 +490,10 @@ func (r *xlsxReader) readRow(start *xmlstream.Token) error {
 			continue
 		}
 		column++
-		if ref := attr(tok, "r"); ref != "" {
+		if ref := attrText(tok, "r"); ref != nil {
 			c, row := parseCell(ref)
 			if c < column || row != no {
-				return badFile(r.name, "the cells of row %d are not in order, at %s", no, quoteName(ref)).
+				return badFile(r.name, "the cells of row %d are not in order, at %s", no, quoteName(string(ref))).
 					WithHint("open the workbook and save it again")
 			}
 			column = c
@@ -509,15 +510,15 @@ func (r *xlsxReader) readRow(start *xmlstream.Token) error {
 // readCell reads a cell to its end, and keeps it where it is in the area.
 func (r *xlsxReader) readCell(start *xmlstream.Token, column int) error {
 	style := styleNumber
-	if s, err := strconv.Atoi(attr(start, "s")); err == nil && s >= 0 && s < len(r.styles) {
+	if s := wholeNumber(attrText(start, "s")); s >= 0 && s < len(r.styles) {
 		style = r.styles[s]
 	}
-	typ := attr(start, "t")
+	typ := cellType(attrText(start, "t"))
 	row := &r.row
 	cell := xlsxCell{column: column, from: len(row.text)}
 	var formula, stored bool
 	var rich richText
-	part := ""
+	part := partOther
 	for r.t.Depth() > 3 {
 		tok, err := r.t.next()
 		if err != nil {
@@ -526,16 +527,16 @@ func (r *xlsxReader) readCell(start *xmlstream.Token, column int) error {
 		switch tok.Kind {
 		case xmlstream.Start:
 			if r.t.Depth() == 5 {
-				part = string(tok.Name)
-				formula = formula || part == "f"
-				stored = stored || part == "v" || part == "is"
+				part = cellPart(tok.Name)
+				formula = formula || part == partFormula
+				stored = stored || part == partValue || part == partInline
 			}
 		case xmlstream.Text:
-			if part == "v" {
+			if part == partValue {
 				row.text = append(row.text, tok.Text...)
 			}
 		}
-		if part == "is" {
+		if part == partInline {
 			row.text = rich.add(row.text, tok)
 		}
 	}
@@ -561,52 +562,79 @@ func (r *xlsxReader) readCell(start *xmlstream.Token, column int) error {
 	return nil
 }
 
+// Parts of a cell.
+const (
+	partOther = iota
+	partFormula
+	partValue
+	partInline
+)
+
+func cellPart(name []byte) int {
+	switch string(name) {
+	case "f":
+		return partFormula
+	case "v":
+		return partValue
+	case "is":
+		return partInline
+	default:
+		return partOther
+	}
+}
+
+// cellType is the type of a cell, as one of the texts that are known where it is one.
+func cellType(text []byte) string {
+	for _, known := range [...]string{"", "n", "s", "str", "inlineStr", "b", "e", "d"} {
+		if string(text) == known {
+			return known
+		}
+	}
+	return string(text)
+}
+
 // value turns what is stored, the end of the row's text, into a value.
 func (r *xlsxReader) value(cell *xlsxCell, typ string, style dateStyle, raw []byte) error {
 	row := &r.row
 	cell.kind = CellText
-	stored := string(raw)
 	switch typ {
 	case "inlineStr", "d":
 	case "str":
 		row.text = row.text[:cell.from+len(unescapeX(row.text[cell.from:]))]
 	case "s":
-		i, err := strconv.Atoi(stored)
-		ok := err == nil
-		row.text = row.text[:cell.from]
-		if ok {
-			row.text, ok, err = r.strings.get(row.text, i)
-		}
+		i := wholeNumber(raw)
+		text, ok, err := r.strings.get(row.text[:cell.from], i)
 		if !ok || err != nil {
-			return badFile(r.name, "the cell %s refers to the text number %s, which the workbook does not have", cellName(cell.column, row.no), quoteName(stored)).
+			return badFile(r.name, "the cell %s refers to the text number %s, which the workbook does not have", cellName(cell.column, row.no), quoteName(string(raw))).
 				WithHint("the workbook is damaged: have it sent again")
 		}
+		row.text = text
 	case "b":
 		cell.kind = CellBool
-		row.text = row.text[:cell.from]
-		switch stored {
+		switch string(raw) {
 		case "1", "true":
-			row.text = append(row.text, "true"...)
+			row.text = append(row.text[:cell.from], "true"...)
 		case "0", "false":
-			row.text = append(row.text, "false"...)
+			row.text = append(row.text[:cell.from], "false"...)
 		default:
 			cell.fault = "it should hold true or false"
 		}
 	case "e":
-		cell.fault = "it holds the error " + quoteText(stored[:min(len(stored), 40)])
+		cell.fault = "it holds the error " + quoteText(string(raw[:min(len(raw), 40)]))
 	case "", "n":
-		row.text = row.text[:cell.from]
-		if stored == "" {
+		if len(raw) == 0 {
 			cell.kind = CellNull
 			return nil
 		}
+		r.stored = append(r.stored[:0], raw...) // its place is that of the text
+		row.text = row.text[:cell.from]
 		if style != styleNumber {
-			row.text, cell.fault = sheetDate(row.text, []byte(stored), style, r.from04)
+			row.text, cell.fault = sheetDate(row.text, r.stored, style, r.from04)
 			return nil
 		}
 		var ok bool
 		cell.kind = CellNumber
-		if row.text, cell.long, ok = sheetNumber(row.text, []byte(stored)); !ok {
+		if row.text, cell.long, ok = sheetNumber(row.text, r.stored); !ok {
 			cell.fault = "it should hold a number"
 		}
 	default:
@@ -643,7 +671,7 @@ func parseArea(text string) (area, error) {
 	if text == "" {
 		return area{}, nil
 	}
-	from, to, two := strings.Cut(text, ":")
+	from, to, two := bytes.Cut([]byte(text), []byte(":"))
 	if !two {
 		to = from
 	}
@@ -657,7 +685,7 @@ func parseArea(text string) (area, error) {
 }
 
 // parseCell reads C12 as column 3 and row 12; a part that is not there is 0.
-func parseCell(ref string) (column, row int) {
+func parseCell(ref []byte) (column, row int) {
 	i := 0
 	for ; i < len(ref) && i < 4 && ref[i] >= 'A' && ref[i] <= 'Z'; i++ {
 		column = column*26 + int(ref[i]-'A') + 1

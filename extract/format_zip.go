@@ -251,6 +251,9 @@ func (z *zipReader) checkMember(f *zip.File, seen map[string]bool) error {
 func (z *zipReader) nextMember() error {
 	m := z.members[z.at]
 	name := z.name + "/" + m.Name
+	if err := z.checkHeader(m); err != nil {
+		return err
+	}
 	body, err := m.Open()
 	if err != nil {
 		return brokenZip(z.name, err)
@@ -283,6 +286,32 @@ func (z *zipReader) nextMember() error {
 	return nil
 }
 
+// checkHeader compares the name that a member has in the directory with the one in
+// front of it: programs that go by either must read the same (APPNOTE §4.3.7).
+func (z *zipReader) checkHeader(m *zip.File) error {
+	const fixed = 30
+	data, err := m.DataOffset()
+	if err != nil {
+		return brokenZip(z.name, err)
+	}
+	head := make([]byte, min(data, int64(fixed+len(m.Name)+1<<16)))
+	if _, err := z.file.ReadAt(head, data-int64(len(head))); err != nil {
+		return brokenZip(z.name, err)
+	}
+	for i := len(head) - fixed - len(m.Name); i >= 0; i-- {
+		h := head[i:]
+		if binary.LittleEndian.Uint32(h) != 0x04034b50 {
+			continue
+		}
+		n, extra := int(binary.LittleEndian.Uint16(h[26:])), int(binary.LittleEndian.Uint16(h[28:]))
+		if fixed+n+extra == len(h) && string(h[fixed:fixed+n]) == m.Name {
+			return nil
+		}
+	}
+	return badFile(z.name, "the directory of the archive has a member %s, and what stands in its place has another name", quoteName(m.Name)).
+		WithHint("the archive is damaged or made to deceive: have it sent again")
+}
+
 func (z *zipReader) Header() []string { return z.header }
 
 // Trailer is that of the member, where there is one member.
@@ -303,7 +332,6 @@ func (z *zipReader) ControlLines() int64 {
 func (z *zipReader) Next() (*Record, error) {
 	for z.err == nil {
 		rec, err := z.inner.Next()
-		var bad *RecordError
 		switch {
 		case err == nil:
 			z.rec = *rec
@@ -315,21 +343,26 @@ func (z *zipReader) Next() (*Record, error) {
 				z.rec.Cells, z.rec.whole = z.cells, nil
 			}
 			return &z.rec, nil
-		case errors.As(err, &bad):
-			own := *bad
-			own.No += z.done
-			z.rec.No = own.No
-			if len(z.members) > 1 {
-				own.Reason = z.members[z.at].Name + ": " + own.Reason
-			}
-			return nil, &own
-		case err != io.EOF:
-			z.err = err
-		default:
+		case err == io.EOF:
 			z.err = z.endMember()
+		default:
+			if bad, ok := errors.AsType[*RecordError](err); ok {
+				return nil, z.reject(*bad)
+			}
+			z.err = err
 		}
 	}
 	return nil, z.err
+}
+
+// reject gives a bad record its number in the archive.
+func (z *zipReader) reject(bad RecordError) error {
+	bad.No += z.done
+	z.rec.No = bad.No
+	if len(z.members) > 1 {
+		bad.Reason = z.members[z.at].Name + ": " + bad.Reason
+	}
+	return &bad
 }
 
 // Notes are those of the members.

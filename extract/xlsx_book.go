@@ -107,13 +107,31 @@ func (b *xlsxBook) tokens(part string, each func(path string, tok *xmlstream.Tok
 	}
 }
 
-func attr(tok *xmlstream.Token, name string) string {
-	for _, a := range tok.Attrs {
-		if string(a.Name) == name {
-			return string(a.Value)
+func attr(tok *xmlstream.Token, name string) string { return string(attrText(tok, name)) }
+
+// attrText is the same, valid until the next token; nil where there is none.
+func attrText(tok *xmlstream.Token, name string) []byte {
+	for i := range tok.Attrs {
+		if string(tok.Attrs[i].Name) == name {
+			return tok.Attrs[i].Value
 		}
 	}
-	return ""
+	return nil
+}
+
+// wholeNumber reads digits; -1 where there is anything else, or more than 15.
+func wholeNumber(text []byte) int {
+	if len(text) == 0 || len(text) > 15 {
+		return -1
+	}
+	n := 0
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
 }
 
 // relation is where a part refers to.

@@ -25,6 +25,9 @@ func sheetNumber(b, stored []byte) (text []byte, long, ok bool) {
 		}
 		return append(b, stored...), true, true
 	}
+	if d.digits() <= sheetDigits {
+		return d.appendText(b), d.scale == 0 && d.digits() >= sheetDigits, true
+	}
 	digits := d.appendCoefficient(nil)
 	if drop := len(digits) - sheetDigits; drop > 0 {
 		if digits = roundUp(digits[:sheetDigits], digits[sheetDigits] >= '5'); drop > d.scale {

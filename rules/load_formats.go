@@ -518,8 +518,10 @@ func (s *Source) fixedColumns() []string {
 		if k.As == RoleRecord && len(k.Columns) == 0 {
 			return nil
 		}
-		if k.As == RoleRecord {
-			names = append(names, k.Columns...)
+		for _, c := range k.Columns {
+			if k.As == RoleRecord && !slices.Contains(names, c) {
+				names = append(names, c)
+			}
 		}
 		for _, c := range k.Carry {
 			names = append(names, c.Column)

@@ -397,26 +397,34 @@ func (x *Reader) startTag() error {
 
 // tagEnd finds the bracket that ends a tag, which does not stand in quotes.
 func (x *Reader) tagEnd() (int, error) {
-	i := 1
+	i, quote := 1, byte(0)
 	for {
-		c, ok, err := x.at(i)
+		data := x.buf[x.pos:x.end]
+		for ; i < len(data); i++ {
+			c := data[i]
+			switch {
+			case quote != 0:
+				k := bytes.IndexByte(data[i:], quote)
+				if k < 0 {
+					i = len(data) - 1
+					continue
+				}
+				i, quote = i+k, 0
+			case c == '>':
+				if i == 1 || i == 2 && data[1] == '/' {
+					return -1, x.broken("an element without a valid name")
+				}
+				return i, nil
+			case c == '<':
+				return -1, x.broken("a bracket inside a tag")
+			case c == '"' || c == '\'':
+				quote = c
+			}
+		}
+		ok, err := x.more()
 		if err != nil || !ok {
 			return -1, err
 		}
-		switch c {
-		case '>':
-			if i == 1 || i == 2 && x.buf[x.pos+1] == '/' {
-				return -1, x.broken("an element without a valid name")
-			}
-			return i, nil
-		case '<':
-			return -1, x.broken("a bracket inside a tag")
-		case '"', '\'':
-			if i, err = x.find(string(c), i+1); err != nil || i < 0 {
-				return -1, err
-			}
-		}
-		i++
 	}
 }
 
