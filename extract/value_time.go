@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"math/big"
 	"slices"
 	"strings"
@@ -84,6 +85,15 @@ func (t *timeForm) parse(b []byte) instant {
 		}
 	}
 	for i := range t.layouts {
+		if l := t.layouts[i].layout; l == "" || l == rules.LayoutISONano {
+			iso, text := timeForm{zone: t.zone}, b
+			if l != "" {
+				text = toMicro(b)
+			}
+			if v := iso.parse(text); v.present {
+				return v
+			}
+		}
 		if u := t.layouts[i].unix; u > 0 {
 			if v := parseUnix(b, u, t.layouts[i].cut); v.present {
 				return v
@@ -94,7 +104,7 @@ func (t *timeForm) parse(b []byte) instant {
 		return instant{}
 	}
 	for i := range t.layouts {
-		if t.layouts[i].unix > 0 {
+		if l := t.layouts[i].layout; l == "" || l == rules.LayoutISONano || t.layouts[i].unix > 0 {
 			continue
 		}
 		if v := t.parseLayout(&t.layouts[i], b); v.present {
@@ -102,6 +112,19 @@ func (t *timeForm) parse(b []byte) instant {
 		}
 	}
 	return instant{}
+}
+
+// toMicro cuts the digits of a fraction of a second beyond microseconds.
+func toMicro(b []byte) []byte {
+	at := bytes.IndexByte(b, '.')
+	end := at + 1
+	for at >= 0 && end < len(b) && b[end] >= '0' && b[end] <= '9' {
+		end++
+	}
+	if at < 0 || end-at <= 7 {
+		return b
+	}
+	return append(bytes.Clone(b[:at+7]), b[end:]...)
 }
 
 // parseUnix reads a number of units since 1970-01-01T00:00:00Z, of us microseconds
@@ -409,6 +432,12 @@ func daysSinceEpoch(y, m, d int) int64 {
 // parseDateLayouts reads a date by its declared Go layouts, the first that fits.
 func parseDateLayouts(layouts []string, b []byte) (int64, bool) {
 	for _, l := range layouts {
+		if l == "" { // iso beside others
+			if days, ok := parseDay(b); ok {
+				return days, true
+			}
+			continue
+		}
 		v, err := time.Parse(l, string(b))
 		if err != nil || v.Year() < 1 || v.Year() > 9999 {
 			continue

@@ -3,6 +3,7 @@ package extract
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -226,6 +227,7 @@ func TestT23ZoneOfEachRecord(t *testing.T) {
 	for layout, list := range map[string][][2]string{
 		rules.LayoutUnix: {{"1924952400", "2030-12-31T13:00:00Z"}, {"1924952400.25", "2030-12-31T13:00:00.25Z"}, {"-1", "1969-12-31T23:59:59Z"},
 			{"1924952400.1234567", "?"}, {"99999999999999", "?"}, {"2030-12-31", "?"}, {"", ""}},
+		rules.LayoutISONano: {{"2031-03-10T09:00:00.123456789Z", "2031-03-10T09:00:00.123456Z"}, {"2031-03-10T09:00:00Z", "2031-03-10T09:00:00Z"}, {"2031-03-10T09:00:00.1234567+01:00", "2031-03-10T08:00:00.123456Z"}, {"2031-03-10T09:00:00.", "?"}},
 		rules.LayoutUnixFloat: {{"1924952400.1234567", "2030-12-31T13:00:00.123456Z"}, {"1.9249524E9", "2030-12-31T13:00:00Z"}, {"x", "?"}},
 		rules.LayoutUnixMilli: {{"1924952400123", "2030-12-31T13:00:00.123Z"}, {"1924952400", "1970-01-23T06:42:32.4Z"}},
 	} {
@@ -234,6 +236,26 @@ func TestT23ZoneOfEachRecord(t *testing.T) {
 			if got := show(v); got != c[1] {
 				t.Errorf("%s %q is %s, want %s", layout, c[0], got, c[1])
 			}
+		}
+	}
+}
+
+// iso beside other layouts stands for all of its forms.
+func TestISOAmongLayouts(t *testing.T) {
+	zone := time.FixedZone("here", 3600)
+	at := rules.Field{Name: "at", Type: rules.Timestamp, Layouts: []string{"", "02.01.2006 15:04"}, Zone: zone}
+	for text, want := range map[string]string{
+		"2031-03-10T09:03:00Z": "2031-03-10T09:03:00Z", "2031-03-10 09:03:00.5": "2031-03-10T08:03:00.5Z", "10.03.2031 09:03": "2031-03-10T08:03:00Z", "10/03/2031": "?",
+	} {
+		v := readOne(t, []rules.Field{at}, map[string]string{"at": text})[0]
+		if got := string(appendInstant(nil, v.i)); v.bad != (want == "?") || !v.bad && got != want {
+			t.Errorf("%s is %s (%v), want %s", text, got, v.bad, want)
+		}
+	}
+	day := rules.Field{Name: "day", Type: rules.Date, Layouts: []string{"", "02.01.2006"}}
+	for _, text := range []string{"2031-03-10", "10.03.2031"} {
+		if v := readOne(t, []rules.Field{day}, map[string]string{"day": text})[0]; v.bad || string(appendDate(nil, v.i)) != "2031-03-10" {
+			t.Errorf("%s is unreadable", text)
 		}
 	}
 }

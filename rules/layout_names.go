@@ -11,7 +11,7 @@ import (
 var layoutNames = map[string]string{
 	"iso": "", "iso8601": "", "rfc3339": time.RFC3339Nano, "date": dateLayout, "datetime": "2006-01-02 15:04:05",
 	"rfc1123z": time.RFC1123Z,
-	"unix":     LayoutUnix, "unix_ms": LayoutUnixMilli, "unix_float": LayoutUnixFloat,
+	"unix":     LayoutUnix, "unix_ms": LayoutUnixMilli, "unix_float": LayoutUnixFloat, "iso_nano": LayoutISONano,
 }
 
 // Layouts of numbers that count from 1970-01-01T00:00:00Z, as they stand in
@@ -21,6 +21,10 @@ const (
 	LayoutUnixMilli = "unix_ms"    // milliseconds
 	LayoutUnixFloat = "unix_float" // seconds as programs print floats: what is finer than a microsecond is cut
 )
+
+// LayoutISONano stands for the ISO forms of texts that are finer than a microsecond,
+// of which the rest is cut.
+const LayoutISONano = "iso_nano"
 
 func unixLayout(layout string) bool {
 	return layout == LayoutUnix || layout == LayoutUnixMilli || layout == LayoutUnixFloat
@@ -43,7 +47,7 @@ func parseLayout(text string, t FieldType) (string, error) {
 		if l == dateLayout && t == Timestamp {
 			return "", fmt.Errorf("%q has no time of day", text)
 		}
-		if unixLayout(l) && t != Timestamp {
+		if (unixLayout(l) || l == LayoutISONano) && t != Timestamp {
 			return "", fmt.Errorf("%q is an instant, not a day", text)
 		}
 		return l, nil
@@ -80,7 +84,7 @@ func parseLayout(text string, t FieldType) (string, error) {
 
 // hasOffset tells whether texts of the layout carry their offset.
 func hasOffset(layout string) bool {
-	return layout == "" || unixLayout(layout) || strings.Contains(layout, "Z07") || strings.Contains(layout, "-07") // the ISO forms may
+	return layout == "" || layout == LayoutISONano || unixLayout(layout) || strings.Contains(layout, "Z07") || strings.Contains(layout, "-07") // the ISO forms may
 }
 
 // ambiguousLayouts returns two layouts that read one text as different days, as
@@ -111,7 +115,7 @@ func ambiguousLayouts(layouts []string) (string, string) {
 }
 
 func orISO(layout string) string {
-	if layout == "" {
+	if layout == "" || layout == LayoutISONano {
 		return time.RFC3339
 	}
 	return layout
