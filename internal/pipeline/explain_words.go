@@ -49,7 +49,13 @@ var reasonWords = map[string]string{
 func (x *explainer) meaning(e *Explanation) (string, error) {
 	w, ok := reasonWords[e.Row.Reason]
 	if !ok {
-		return "out of scope by the rule " + e.Row.Reason + " of the job (V7)", nil
+		var names []string
+		for _, r := range x.b.Scope {
+			if r.Reason == e.Row.Reason && r.Side == e.Row.Side {
+				names = append(names, r.Name)
+			}
+		}
+		return "out of scope by the rule " + strings.Join(names, " or ") + " of the job (V7)", nil
 	}
 	linked := len(e.Partners) > 0
 	pass, err := x.markedIn(e.Row)
@@ -75,6 +81,12 @@ func (x *explainer) meaning(e *Explanation) (string, error) {
 			return "linked, but the provider does not know the outcome, or it is still pending after the deadline (V19)", nil
 		}
 		return "nothing that counts is linked, but a result that a scope rule sets aside carries its key (V28)", nil
+	case "identical_copy", "superseded_attempt":
+		stands, err := x.standsFor(e.Row)
+		if err != nil || stands == nil {
+			return w, err
+		}
+		return fmt.Sprintf("%s; %s record %d stands for it", w, stands.File, stands.Record), nil
 	case "coverage_incomplete":
 		if e.Row.Side == rules.Results {
 			return "no operation carries its key, but the operations export does not prove that there is none (V29)", nil
@@ -89,6 +101,24 @@ func (x *explainer) meaning(e *Explanation) (string, error) {
 		}
 	}
 	return w, nil
+}
+
+// standsFor finds the record that stands for a copy or a former record, nil where that
+// is no single one.
+func (x *explainer) standsFor(p Place) (*Place, error) {
+	key := "k0"
+	if x.rels[sideIndex(p.Side)].Layout.RecordID() != "" {
+		key = "kx"
+	}
+	same := fmt.Sprintf("s.%[1]s = (SELECT %[1]s FROM %[2]s WHERE rid = %[3]d)", key, p.Side, p.rid)
+	if p.Reason == "identical_copy" {
+		same = fmt.Sprintf("(s.w1, s.w2) = (SELECT (w1, w2) FROM %s WHERE rid = %d)", p.Side, p.rid)
+	}
+	list, err := x.others(p.Side, fmt.Sprintf("%s AND s.rid NOT IN (SELECT rid FROM marks_%s WHERE reason = %s)", same, letter(p.Side), duck.Literal(p.Reason)))
+	if err != nil || len(list) != 1 {
+		return nil, err
+	}
+	return &list[0], nil
 }
 
 // markedIn is the index of the pass that marked a row, -1 where none did.
