@@ -32,6 +32,28 @@ var refusals = map[string][]string{
 	"attempts_text": {
 		"16:15: the field attempts of the operations is text, it must be integer | add `type: integer`",
 	},
+	"bank_codes": {
+		`24:50: the type code 711 is a credit and a debit | keep one of the two`,
+		`24:76: results.sources[0].bank.exponents.JPY: "x" is no number of decimals from 0 to 6 | write the decimals of a currency: {JPY: 0}`,
+	},
+	"bank_intraday_column": {
+		"21:7: the source psp is an intraday report: the status of its rows is not that of the column `status` | declare `status: {column: status, map: {BOOK: succeeded, PDNG: pending, PROV: pending}}`",
+	},
+	"bank_intraday_proves": {
+		"24:26: an MT942 is an intraday report: its silence proves nothing | write `proves: presence-only`, or remove it",
+	},
+	"bank_intraday_status": {
+		"21:7: the source psp is an intraday report: the map of its status says that PROV is succeeded | write PROV: pending",
+	},
+	"bank_key_of_other_format": {
+		"24:21: results.sources[0].bank.batch says nothing about bai2 | remove it",
+	},
+	"bank_of_csv": {
+		"24:13: the source is csv, `bank` says nothing about it | remove it, or declare `format: camt` (or mt940, mt942, bai2, pain002, nacha)",
+	},
+	"bank_rejects": {
+		"24:18: the file of a bank is proved as a whole, and has no record that could be left out | remove it",
+	},
 	"column_not_named": {
 		`32:13: the field amount takes the column "gross", which csv.columns of the source psp does not name | did you mean "grosss"?`,
 	},

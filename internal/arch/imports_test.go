@@ -49,6 +49,7 @@ var homes = map[string]string{
 	"github.com/urfave/cli/v2":       "cmd/recon-batch",
 	"go.yaml.in/yaml/v4":             "rules",
 	"github.com/xuri/excelize/v2":    "report",
+	"github.com/moov-io/ach":         "extract/bank",
 }
 
 // layerOf returns the layer of a package of ours, and the entry that named it.
