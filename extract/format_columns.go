@@ -53,6 +53,12 @@ func neededColumns(src *rules.Source, fields []rules.Field) []neededColumn {
 		}
 		named(f.Type, f.FirstOf...)
 		named(rules.Text, f.Join...)
+		for _, c := range f.Cases {
+			named(f.Type, c.Column)
+			for _, w := range c.Where {
+				named(rules.Text, w.Column)
+			}
+		}
 		for _, w := range f.Where {
 			named(rules.Text, w.Column)
 		}

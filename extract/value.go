@@ -89,10 +89,8 @@ func (r *fieldReader) read(rec *rawRecord, vals []value) {
 	if r.whence != nil {
 		c, readable = r.whence.of(rec, &r.form)
 	}
-	for i := range r.where {
-		if !r.where[i].holds(rec) {
-			c, readable = &nullCell, true
-		}
+	if !allHold(r.where, rec) {
+		c, readable = &nullCell, true
 	}
 	v.text, v.canon = c.Text, nil
 	v.null, v.bad, v.never, v.twice = c.Kind == CellNull, !readable, false, false
@@ -342,7 +340,7 @@ func newFieldReader(src *rules.Source, f, spec rules.Field, index int, header []
 		minorOf: -1,
 		unit:    newUnit(f, fieldIndex),
 		whence:  newWhence(f, header),
-		where:   newConditions(f, header),
+		where:   newConditions(f.Where, header),
 	}
 	if f.SignFrom != nil {
 		r.sign = refTo(header, f.SignFrom.Column, 0)

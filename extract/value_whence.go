@@ -9,7 +9,8 @@ import (
 // member inside a column that holds JSON. One belongs to one goroutine.
 type whence struct {
 	constant *Cell
-	cells    []cellRef // first_of, join; or debit and credit
+	cells    []cellRef // first_of, cases, join; or debit and credit
+	cases    [][]condition
 	join     bool
 	pair     bool
 	json     *jsonWay
@@ -27,6 +28,11 @@ func newWhence(f rules.Field, header []string) *whence {
 	case len(f.FirstOf) > 0:
 		for _, c := range f.FirstOf {
 			w.cells = append(w.cells, refTo(header, c, 0))
+		}
+	case len(f.Cases) > 0:
+		for _, c := range f.Cases {
+			w.cells = append(w.cells, refTo(header, c.Column, 0))
+			w.cases = append(w.cases, newConditions(c.Where, header))
 		}
 	case len(f.Join) > 0:
 		w.join = true
@@ -66,6 +72,14 @@ func (w *whence) of(rec *rawRecord, form *decimalForm) (*Cell, bool) {
 		return w.ofJoin(rec), true
 	case w.pair:
 		return w.ofPair(w.cells[0].of(rec), w.cells[1].of(rec), form)
+	}
+	for i := range w.cases {
+		if allHold(w.cases[i], rec) {
+			return w.cells[i].of(rec), true
+		}
+	}
+	if w.cases != nil {
+		return &nullCell, true
 	}
 	for i := range w.cells {
 		if c := w.cells[i].of(rec); holdsText(c) {
@@ -127,8 +141,8 @@ type condition struct {
 	in   map[string]bool
 }
 
-func newConditions(f rules.Field, header []string) (out []condition) {
-	for _, w := range f.Where {
+func newConditions(where []rules.Where, header []string) (out []condition) {
+	for _, w := range where {
 		c := condition{cell: refTo(header, w.Column, 0), in: map[string]bool{}}
 		for _, text := range w.In {
 			c.in[text] = true
@@ -139,6 +153,15 @@ func newConditions(f rules.Field, header []string) (out []condition) {
 }
 
 func (c *condition) holds(rec *rawRecord) bool { return c.in[string(c.cell.of(rec).Text)] }
+
+func allHold(list []condition, rec *rawRecord) bool {
+	for i := range list {
+		if !list[i].holds(rec) {
+			return false
+		}
+	}
+	return true
+}
 
 // jsonWay goes to a value inside a JSON text (RFC 8259), by the strict reader of the
 // JSON formats. Nothing is evaluated and nothing is built: it walks over the text.

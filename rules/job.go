@@ -290,6 +290,7 @@ type Field struct {
 	// other places of the value, in place of Column
 	Constant    string       // the value of every record of the source
 	FirstOf     []string     // the first of these columns that holds something
+	Cases       []FieldCase  // the column of the first case that holds
 	Join        []string     // the texts of these columns with / between them
 	DebitCredit *DebitCredit // two columns, one of which is filled
 	SumOfParts  bool         // no column: Effects of the source fills it
@@ -334,6 +335,13 @@ type DebitCredit struct{ Debit, Credit string }
 type JSONStep struct {
 	Member string
 	Index  int // 0: by member
+}
+
+// FieldCase gives the value of a field in the records in which all of Where holds;
+// a case without any holds always.
+type FieldCase struct {
+	Column string
+	Where  []Where
 }
 
 // Where: a column has one of some texts.

@@ -13,7 +13,7 @@ var fieldName = regexp.MustCompile(namePattern)
 
 // Absent tells that a source does not have the field: its value is null there.
 func (f Field) Absent() bool {
-	return f.Column == "" && f.Position == 0 && f.Constant == "" && len(f.FirstOf) == 0 && len(f.Join) == 0 && f.DebitCredit == nil && !f.SumOfParts
+	return f.Column == "" && f.Position == 0 && f.Constant == "" && len(f.FirstOf) == 0 && len(f.Join) == 0 && len(f.Cases) == 0 && f.DebitCredit == nil && !f.SumOfParts
 }
 
 // fields reads the fields of a side in their declared order.

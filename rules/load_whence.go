@@ -12,7 +12,7 @@ import (
 // way to it inside that column.
 func (d *decoder) whence(o *object, f *Field) {
 	var said []string
-	for _, k := range []string{"column", "constant", "first_of", "join", "debit_credit", "sum_of_parts"} {
+	for _, k := range []string{"column", "constant", "first_of", "cases", "join", "debit_credit", "sum_of_parts"} {
 		if o.has(k) {
 			said = append(said, k)
 		}
@@ -22,12 +22,10 @@ func (d *decoder) whence(o *object, f *Field) {
 	}
 	f.Optional = o.boolean("optional", false)
 	f.JSONPath = d.jsonPath(o)
-	if n := o.node("where"); n != nil {
-		d.free(n, o.at("where"), func(column string, _, v *yaml.Node, p string) {
-			f.Where = append(f.Where, Where{Column: column, In: d.texts(v, p)})
-		})
-		slices.SortFunc(f.Where, func(a, b Where) int { return strings.Compare(a.Column, b.Column) })
-	}
+	f.Where = d.where(o)
+	o.objects("cases", caseShape, func(_ int, c *object) {
+		f.Cases = append(f.Cases, FieldCase{Column: c.text("column", ""), Where: d.where(c)})
+	})
 	f.Constant = o.text("constant", "")
 	f.FirstOf, f.Join = o.texts("first_of"), o.texts("join")
 	if f.Join != nil && f.Type != Text {
@@ -55,6 +53,17 @@ func (d *decoder) whence(o *object, f *Field) {
 	if o.has("sign_from") && f.DebitCredit != nil {
 		o.fail("sign_from", "keep one of the two", "the sign of %s is said by debit_credit and by sign_from", o.path)
 	}
+}
+
+// where reads which records are meant.
+func (d *decoder) where(o *object) (out []Where) {
+	if n := o.node("where"); n != nil {
+		d.free(n, o.at("where"), func(column string, _, v *yaml.Node, p string) {
+			out = append(out, Where{Column: column, In: d.texts(v, p)})
+		})
+		slices.SortFunc(out, func(a, b Where) int { return strings.Compare(a.Column, b.Column) })
+	}
+	return out
 }
 
 // maxJSONSteps bounds a way into a JSON text.
@@ -159,6 +168,12 @@ func (f *Field) columns() []string {
 	for _, w := range f.Where {
 		out = append(out, w.Column)
 	}
+	for _, c := range f.Cases {
+		out = append(out, c.Column)
+		for _, w := range c.Where {
+			out = append(out, w.Column)
+		}
+	}
 	if s := f.SignFrom; s != nil {
 		out = append(out, s.Column)
 	}
@@ -195,10 +210,10 @@ func (t *tree) whence(f Field) {
 		}
 		t.set("json_path", n)
 	}
-	t.sub("where", func(t *tree) {
-		for _, w := range f.Where {
-			t.texts(w.Column, w.In)
-		}
+	t.where(f.Where)
+	t.list("cases", len(f.Cases), func(i int, t *tree) {
+		t.text("column", f.Cases[i].Column)
+		t.where(f.Cases[i].Where)
 	})
 	if f.SumOfParts {
 		t.boolean("sum_of_parts", true)
@@ -206,6 +221,14 @@ func (t *tree) whence(f Field) {
 	if f.Optional {
 		t.boolean("optional", true)
 	}
+}
+
+func (t *tree) where(list []Where) {
+	t.sub("where", func(t *tree) {
+		for _, w := range list {
+			t.texts(w.Column, w.In)
+		}
+	})
 }
 
 // units writes unit and decimals of an amount.

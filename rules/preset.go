@@ -309,7 +309,7 @@ func (d *decoder) presetUse(o *object) *PresetUse {
 // Places of a field's value exclude each other, and so do its units and its zones:
 // one that is said stands for the others as well.
 var fieldAlternatives = [][]string{
-	{"column", "constant", "first_of", "join", "debit_credit", "sum_of_parts", "absent"},
+	{"column", "constant", "first_of", "cases", "join", "debit_credit", "sum_of_parts", "absent"},
 	{"minor_units_of", "major_units_of"},
 	{"zone", "zone_from"},
 }

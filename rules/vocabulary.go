@@ -215,6 +215,7 @@ var fieldShape = &shape{
 		{name: "column", doc: "Source column by name; a number is a position from 1.", def: "the field's name", value: schema{"type": []any{"string", "integer"}}},
 		{name: "constant", doc: "The value of every record of the source, in place of a column.", value: textValue()},
 		{name: "first_of", doc: "Columns, the first of which that holds something gives the value, in place of a column.", value: listValue(textValue())},
+		{name: "cases", doc: "Columns by the kind of record, in place of a column: the first case whose `where` holds gives the value, null where none does.", value: listValue(shapeValue(caseShape))},
 		{name: "join", doc: "Columns whose texts, with / between them, are the value, in place of a column: a status that two columns tell. Nothing in all of them is null.", value: listValue(textValue())},
 		{name: "debit_credit", doc: "An amount in two columns, one of which is filled, in place of a column.", value: shapeValue(debitCreditShape)},
 		{name: "sum_of_parts", doc: "The field has no column: only `effects` fills it, with what it adds up.", def: "false", value: boolValue()},
@@ -261,6 +262,14 @@ var signFromShape = &shape{
 		{name: "column", doc: "Source column with the mark.", required: true, value: textValue()},
 		{name: "positive", doc: "Marks of positive numbers.", required: true, value: listValue(textValue())},
 		{name: "negative", doc: "Marks of negative numbers.", required: true, value: listValue(textValue())},
+	},
+}
+
+var caseShape = &shape{
+	name: "case", doc: "The column of a field in some of the records.",
+	keys: []key{
+		{name: "column", doc: "Source column.", required: true, value: textValue()},
+		{name: "where", doc: "Column → texts: the case holds where each of them has one of its texts.", def: "it holds always", value: mapValue(anyValue(textValue(), listValue(textValue())))},
 	},
 }
 
@@ -528,7 +537,7 @@ var shapes = []*shape{
 	jobShape, periodShape, operationsShape, resultsShape, sourceShape, presetShape, pathShape, datesShape, csvShape, firstFieldShape,
 	startsWithShape, rowsShape, jsonShape, zipShape, typedShape, kindShape, kindKeyShape, kindCountShape, kindSumShape,
 	fixedShape, fixedKindShape, xlsxShape, xmlShape, numericCellsShape, coverageShape, controlsShape, knownShape, effectsShape, effectPartShape, tieShape, zeroSumShape, pagesShape, statedTotalShape, fieldShape,
-	prefixShape, signFromShape, debitCreditShape, zoneFromShape, survivorShape, keepEffectShape, passShape, keyPartShape, compareShape,
+	prefixShape, signFromShape, caseShape, debitCreditShape, zoneFromShape, survivorShape, keepEffectShape, passShape, keyPartShape, compareShape,
 	toleranceShape, roundShape, scopeShape, typeShape, windowShape, retryShape, backoffShape, approvalsShape,
 	describeShape, statesShape, limitsShape, retryBudgetShape, blastShape, gateShape, unattributedShape, redactShape,
 	secretShape, outputsShape, bankShape, bankReachShape,
