@@ -109,7 +109,7 @@ func (c *camtReader) end() error {
 }
 
 func (c *camtReader) start() error {
-	message, version, err := c.document()
+	message, err := c.document()
 	if err != nil {
 		return err
 	}
@@ -117,8 +117,8 @@ func (c *camtReader) start() error {
 	if kind == "" {
 		return c.bad("the message is a %s, no camt.052, camt.053 or camt.054", quote(message))
 	}
-	if c.facts.Message = kind; strings.HasPrefix(version, kind) {
-		c.facts.Message = version
+	if c.facts.Message = kind; strings.HasPrefix(c.version, kind) {
+		c.facts.Message = c.version
 	}
 	if kind == "camt.052" {
 		c.facts.Provisional = "a camt.052 is an intraday report: its entries may still change"

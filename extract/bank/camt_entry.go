@@ -1,9 +1,10 @@
 package bank
 
 import (
-	"encoding/xml"
 	"strconv"
 	"strings"
+
+	"github.com/recon-batch/recon-batch/internal/xmlstream"
 )
 
 // camtEntry is the entry that is being read.
@@ -153,12 +154,12 @@ func (c *camtReader) code() (out string, err error) {
 		if err != nil {
 			return "", err
 		}
-		switch t := t.(type) {
-		case xml.CharData:
-			if len(c.open) > 0 && out == "" {
-				out = strings.TrimSpace(string(t))
+		switch t.Kind {
+		case xmlstream.Text:
+			if out == "" {
+				out = strings.TrimSpace(string(t.Text))
 			}
-		case xml.StartElement:
+		case xmlstream.Start:
 			s, err := c.text()
 			if err != nil {
 				return "", err

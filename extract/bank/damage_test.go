@@ -214,12 +214,12 @@ func TestHarmfulXML(t *testing.T) {
 	bomb := `<?xml version="1.0"?><!DOCTYPE d [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]>` + camtFile("<x>&b;</x>")[38:]
 	wantRefused(t, Camt, bomb, Options{}, "document type or entities of its own")
 	wantRefused(t, Camt, `<!DOCTYPE d SYSTEM "file:///etc/passwd">`+camtFile()[38:], Options{}, "document type or entities of its own")
-	wantRefused(t, Camt, camtFile("<x>&other;</x>"), Options{}, "invalid character entity &other;")
-	wantRefused(t, Camt, camtFile(strings.Repeat("<x>", 1000)), Options{}, "more than 64 elements inside each other")
-	wantRefused(t, Pain002, `<Document><CstmrPmtStsRpt>`+strings.Repeat("<x>", 1000), Options{}, "more than 64 elements inside each other")
-	wantRefused(t, Camt, camtFile("<Stmt><Id></Stmt></Id>"), Options{}, "does not fit the element that is open")
-	wantRefused(t, Camt, camtFile(statement("S", "0", "0", ""))+"<Document/>", Options{}, "Document follows the end of the message")
-	wantRefused(t, Camt, camtFile(statement("S", "0", "0", ""))+"text", Options{}, "text outside of the document")
+	wantRefused(t, Camt, camtFile("<x>&other;</x>"), Options{}, "the reference &other; is not known")
+	wantRefused(t, Camt, camtFile(strings.Repeat("<x>", 1000)), Options{}, "more than 64 nested elements, which is the limit")
+	wantRefused(t, Pain002, `<Document><CstmrPmtStsRpt>`+strings.Repeat("<x>", 1000), Options{}, "more than 64 nested elements, which is the limit")
+	wantRefused(t, Camt, camtFile("<Stmt><Id></Stmt></Id>"), Options{}, "the end of Stmt fits no start")
+	wantRefused(t, Camt, camtFile(statement("S", "0", "0", ""))+"<Document/>", Options{}, "a second root element")
+	wantRefused(t, Camt, camtFile(statement("S", "0", "0", ""))+"text", Options{}, "text outside the root element")
 	wantRefused(t, Camt, strings.Replace(camtFile(statement("S", "0", "0", "")), "</BkToCstmrStmt>", "</BkToCstmrStmt><BkToCstmrStmt/>", 1), Options{}, "BkToCstmrStmt follows the end of the message")
 }
 
@@ -246,10 +246,10 @@ func TestEndlessCell(t *testing.T) {
 		format     Format
 		head, what string
 	}{
-		{Camt, `<Document><BkToCstmrStmt><Stmt><Id>`, "a tag or text"},
-		{Camt, `<Document><BkToCstmrStmt><Stmt a="`, "a tag or text"},
-		{Camt, `<!--`, "a tag or text"},
-		{Pain002, `<Document><CstmrPmtStsRpt><GrpHdr><MsgId>`, "a tag or text"},
+		{Camt, `<Document><BkToCstmrStmt><Stmt><Id>`, "in one tag or text"},
+		{Camt, `<Document><BkToCstmrStmt><Stmt a="`, "in one tag or text"},
+		{Camt, `<!--`, "in one tag or text"},
+		{Pain002, `<Document><CstmrPmtStsRpt><GrpHdr><MsgId>`, "in one tag or text"},
 		{MT940, ":20:", "in one line"},
 		{MT942, ":20:R\n:25:A\n:86:", "in one line"},
 		{BAI2, "01,", "in one line"},

@@ -36,7 +36,6 @@ type painReader struct {
 	row      Row
 	ready    bool
 	reportID string
-	version  string
 	group    painStatus
 	payment  painStatus
 	// of the message:
@@ -115,7 +114,7 @@ func (p *painReader) step() error {
 }
 
 func (p *painReader) start() error {
-	message, version, err := p.document()
+	message, err := p.document()
 	if err != nil {
 		return err
 	}
@@ -123,8 +122,8 @@ func (p *painReader) start() error {
 		return p.bad("the message is a %s, no pain.002", quote(message))
 	}
 	p.facts.Message = "pain.002"
-	if strings.HasPrefix(version, "pain.002") {
-		p.facts.Message = version
+	if strings.HasPrefix(p.version, "pain.002") {
+		p.facts.Message = p.version
 	}
 	p.group.count = -1
 	p.level = painReport

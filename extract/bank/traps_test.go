@@ -50,7 +50,7 @@ func mt940(no, opening, closing string, lines ...string) string {
 func TestT5CutFiles(t *testing.T) {
 	camt := camtFile(statement("S", "0", "1", "", entry("1", "CRDT", "")))
 	wantRefused(t, Camt, camt[:len(camt)-1], Options{}, "the document ends inside of", "the file is cut")
-	wantRefused(t, Camt, "", Options{}, "the file is empty")
+	wantRefused(t, Camt, "", Options{}, "the file is cut")
 	wantRefused(t, MT940, ":20:REF\n:25:ACC\n:28C:1\n:60F:C261127EUR1,\n", Options{}, "no closing balance", "the file is cut")
 	wantRefused(t, MT940, "", Options{}, "the file is cut")
 	wantRefused(t, BAI2, "01,A,B,261127,1200,1,,,2/\n", Options{}, "there is no file trailer (99)", "the file is cut")
@@ -74,9 +74,9 @@ func TestT7Encodings(t *testing.T) {
 		}
 	}
 	// what is not valid as declared is an error with its place, never another character
-	wantRefused(t, Camt, latin, Options{}, "line 1", "invalid UTF-8")
-	wantRefused(t, Camt, `<?xml version="1.0" encoding="windows-1252"?>`+strings.Replace(latin, "Zo", "Zo\x81", 1), Options{}, "invalid UTF-8")
-	wantRefused(t, Camt, `<?xml version="1.0" encoding="x-none"?>`+text, Options{}, `"x-none" is not known`)
+	wantRefused(t, Camt, latin, Options{}, "line 1", "not valid UTF-8 (byte E9)")
+	wantRefused(t, Camt, `<?xml version="1.0" encoding="windows-1252"?>`+strings.Replace(latin, "Zo", "Zo\x81", 1), Options{}, "no character of its encoding windows-1252")
+	wantRefused(t, Camt, `<?xml version="1.0" encoding="x-none"?>`+text, Options{}, "the encoding x-none is not known")
 	wantRefused(t, Camt, strings.Replace(utf16, "e\x00", "\x00\xDC", 3), Options{})
 
 	mt := mt940("1", "C261127EUR0,", "C261127EUR1,", ":61:261127C1,NTRFref\n:86:Gr\xFC\xDFe")

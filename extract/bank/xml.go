@@ -1,70 +1,54 @@
 package bank
 
 import (
+	"bufio"
 	"bytes"
-	"encoding/xml"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 
-	"golang.org/x/text/encoding/unicode"
-
 	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/internal/xmlstream"
 )
 
-// xmlPull reads one XML document as a stream, element by element, with names
-// without their namespaces: banks use their own for the same messages. Whatever
-// lies outside the elements that are asked for is skipped, but must be well formed.
-//
-// A document type is refused, and with it every entity but the five of the
-// standard; so are more than maxDepth nested elements and a token of more than
-// maxToken bytes.
+// xmlPull goes through one XML document element by element, with names without
+// their namespaces: banks use their own for the same messages. Whatever lies outside
+// the elements that are asked for is skipped, but must be well formed.
 type xmlPull struct {
-	name  string
-	dec   *xml.Decoder
-	in    *tokenReader
-	open  []string   // local names of the open elements
-	full  []xml.Name // with prefixes, for the end tags
-	attrs []xml.Attr // of the element that was opened last
-
-	err error
+	name    string
+	doc     *xmlstream.Reader
+	version string            // camt.053.001.08, "" where the document does not say
+	names   map[string]string // names that were seen, so that each is made once
+	attrs   []xmlstream.Attr  // of the element that was opened last
+	err     error
 }
+
+// versionPattern is the message in a namespace such as
+// urn:iso:std:iso:20022:tech:xsd:camt.053.001.08.
+var versionPattern = regexp.MustCompile(`(camt|pain)\.[0-9]{3}\.[0-9]{3}\.[0-9]{2}`)
+
+// versionBytes is how far the root element, and its namespace, is looked for.
+const versionBytes = 4 << 10
 
 func newXMLPull(f io.Reader, name string) *xmlPull {
-	p := &xmlPull{name: name, in: newTokenReader(f)}
-	p.dec = xml.NewDecoder(p.in)
-	p.dec.CharsetReader = p.charset
+	p := &xmlPull{name: name, names: map[string]string{}}
+	in := bufio.NewReaderSize(f, 64<<10)
+	head, _ := in.Peek(versionBytes) // an error comes again where it belongs
+	p.version = string(versionPattern.Find(bytes.ReplaceAll(head, []byte{0}, nil)))
+	doc, err := xmlstream.New(in, xmlstream.Options{MaxPart: maxToken, MaxDepth: maxDepth})
+	if p.doc = doc; err != nil {
+		p.fault(err)
+	}
 	return p
-}
-
-// charset decodes the encoding that the document declares.
-func (p *xmlPull) charset(label string, in io.Reader) (io.Reader, error) {
-	label = strings.ToLower(strings.TrimSpace(label))
-	switch label {
-	case "utf-8", "utf8", "us-ascii", "ascii":
-		return in, nil // ASCII is UTF-8; a byte beyond it is found as invalid, or is UTF-8
-	case "utf-16", "utf-16le", "utf-16be":
-		if p.in.wide {
-			return in, nil // decoded by its byte order mark already
-		}
-		return nil, errors.New("the document declares " + label + " and is not")
-	case "latin1", "iso8859-1":
-		label = "iso-8859-1"
-	case "cp1252":
-		label = "windows-1252"
-	}
-	m := charmaps[label]
-	if m == nil {
-		return nil, errors.New("the encoding " + quote(label) + " is not known")
-	}
-	p.in.narrow = newCharmapReader(p.in.rest(), m)
-	return p.in, nil
 }
 
 // line is the physical line of the last token.
 func (p *xmlPull) line() int64 {
-	line, _ := p.dec.InputPos()
-	return int64(line)
+	if p.doc == nil {
+		return 0
+	}
+	return p.doc.Line()
 }
 
 func (p *xmlPull) bad(format string, args ...any) error {
@@ -72,64 +56,61 @@ func (p *xmlPull) bad(format string, args ...any) error {
 	return p.err
 }
 
-// token returns the next start or end of an element, or text. Everything else is
-// passed over.
-func (p *xmlPull) token() (xml.Token, error) {
+// token returns the next start or end of an element, or text, valid until the
+// following call.
+func (p *xmlPull) token() (*xmlstream.Token, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	for {
-		p.in.mark()
-		token, err := p.dec.RawToken()
-		if err != nil {
-			return nil, p.fault(err)
-		}
-		switch t := token.(type) { // token is returned as it is: t would be copied into a new interface
-		case xml.StartElement:
-			if len(p.open) == maxDepth {
-				return nil, p.bad("more than %d elements inside each other, which is the limit", maxDepth)
-			}
-			p.open = append(p.open, t.Name.Local)
-			p.full = append(p.full, t.Name)
-			p.attrs = t.Attr
-			return token, nil
-		case xml.EndElement:
-			n := len(p.open) - 1
-			if n < 0 || p.full[n] != t.Name {
-				return nil, p.bad("the end of %s does not fit the element that is open", t.Name.Local)
-			}
-			p.open, p.full = p.open[:n], p.full[:n]
-			return token, nil
-		case xml.CharData:
-			if len(p.open) == 0 {
-				if len(bytes.TrimSpace(t)) > 0 {
-					return nil, p.bad("there is text outside of the document")
-				}
-				continue
-			}
-			return token, nil
-		case xml.Directive:
-			p.err = bad(p.name, p.line(), "the document has a document type or entities of its own, which are not read").
-				WithHint("no ISO 20022 message has one: look at where the file comes from")
-			return nil, p.err
-		}
+	p.doc.Mark()
+	t, err := p.doc.Next()
+	if err != nil {
+		return nil, p.fault(err)
 	}
+	return t, nil
 }
 
-// fault words an error of the decoder or of the file.
+// nameOf is the name of an element as a text, made once.
+func (p *xmlPull) nameOf(b []byte) string {
+	if s, ok := p.names[string(b)]; ok {
+		return s
+	}
+	s := string(b)
+	if len(p.names) < maxNames {
+		p.names[s] = s
+	}
+	return s
+}
+
+// maxNames bounds the names that are kept; the messages have some 1,000.
+const maxNames = 4096
+
+// fault words an error of the document or of the file.
 func (p *xmlPull) fault(err error) error {
-	var syntax *xml.SyntaxError
+	var (
+		syntax    *xmlstream.SyntaxError
+		truncated *xmlstream.TruncatedError
+		limit     *xmlstream.LimitError
+		encoding  *xmlstream.EncodingError
+		doctype   *xmlstream.TypeDefinitionError
+	)
 	switch {
-	case p.in.err != nil:
-		p.err = p.in.err
-	case err == io.EOF && len(p.open) == 0:
-		p.err = io.EOF
-	case err == io.EOF, errors.As(err, &syntax) && syntax.Msg == "unexpected EOF":
-		p.err = cut(p.name, p.line(), "the document ends inside of %s", strings.Join(append([]string{"the document"}, p.open...), "/"))
 	case errors.As(err, &syntax):
-		p.err = bad(p.name, int64(syntax.Line), "no well-formed XML: %s", syntax.Msg)
+		p.err = bad(p.name, syntax.Line, "no well-formed XML: %s", syntax.Msg)
+	case errors.As(err, &truncated) && truncated.Inside != "":
+		p.err = cut(p.name, p.line(), "the document ends inside of %s", truncated.Inside)
+	case errors.As(err, &truncated):
+		p.err = cut(p.name, 0, "the document ends before its root element does")
+	case errors.As(err, &limit):
+		p.err = bad(p.name, p.line(), "more than %d %s, which is the limit", limit.Limit, strings.Replace(limit.What, "one record", "one tag or text", 1)).
+			WithHint("look at the file: one that was made to fill memory looks like this")
+	case errors.As(err, &encoding):
+		p.err = bad(p.name, 0, "%s", encoding.Msg).WithHint("%s", encoding.Hint)
+	case errors.As(err, &doctype):
+		p.err = bad(p.name, doctype.Line, "the document has a document type or entities of its own, which are not read").
+			WithHint("no ISO 20022 message has one: look at where the file comes from")
 	default:
-		p.err = bad(p.name, p.line(), "no well-formed XML: %v", err)
+		p.err = err
 	}
 	return p.err
 }
@@ -142,10 +123,11 @@ func (p *xmlPull) child() (string, bool, error) {
 		if err != nil {
 			return "", false, err
 		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			return t.Name.Local, true, nil
-		case xml.EndElement:
+		switch t.Kind {
+		case xmlstream.Start:
+			p.attrs = t.Attrs
+			return p.nameOf(t.Name), true, nil
+		case xmlstream.End:
 			return "", false, nil
 		}
 	}
@@ -160,26 +142,26 @@ func (p *xmlPull) text() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		switch t := t.(type) {
-		case xml.CharData:
+		switch t.Kind {
+		case xmlstream.Text:
 			if s == "" {
-				s = string(t)
+				s = string(t.Text)
 				continue
 			}
-			if s += string(t); len(s) > maxToken {
+			if s += string(t.Text); len(s) > maxToken {
 				return "", p.bad("a text of more than %d bytes, which is the limit", maxToken)
 			}
-		case xml.EndElement:
+		case xmlstream.End:
 			return strings.TrimSpace(s), nil
-		case xml.StartElement:
-			return "", p.bad("%s is in %s, which holds text", t.Name.Local, p.open[len(p.open)-2])
+		case xmlstream.Start:
+			return "", p.bad("the element %s is in one that holds text", p.nameOf(t.Name))
 		}
 	}
 }
 
 // skip closes the open element.
 func (p *xmlPull) skip() error {
-	for depth := len(p.open); len(p.open) >= depth; {
+	for depth := p.doc.Depth(); p.doc.Depth() >= depth; {
 		if _, err := p.token(); err != nil {
 			return err
 		}
@@ -195,7 +177,7 @@ func (p *xmlPull) each(f func(name string) (bool, error)) error {
 		if err != nil || !ok {
 			return err
 		}
-		depth := len(p.open)
+		depth := p.doc.Depth()
 		known, err := f(name)
 		if err != nil {
 			return err
@@ -204,7 +186,7 @@ func (p *xmlPull) each(f func(name string) (bool, error)) error {
 			if err := p.skip(); err != nil {
 				return err
 			}
-		} else if len(p.open) >= depth {
+		} else if p.doc.Depth() >= depth {
 			return fail.New(fail.Internal, "%s: the element %s was left open", p.name, name)
 		}
 	}
@@ -242,53 +224,31 @@ func oneOf(name, list string) bool {
 	}
 }
 
-// attr is an attribute of the element that was opened last.
+// attr is an attribute of the element that was opened last; it is gone with the next
+// token.
 func (p *xmlPull) attr(name string) string {
 	for _, a := range p.attrs {
-		if a.Name.Local == name {
-			return a.Value
+		if string(a.Name) == name {
+			return string(a.Value)
 		}
 	}
 	return ""
 }
 
-// document opens the root and its one child, the message; it returns its names:
-// that of the message's element and that in the namespace, camt.053.001.08.
-func (p *xmlPull) document() (message, version string, err error) {
+// document opens the root and its one child, the message, and returns its name.
+func (p *xmlPull) document() (message string, err error) {
 	root, ok, err := p.child()
 	switch {
-	case err == io.EOF:
-		return "", "", cut(p.name, 0, "the file is empty")
 	case err != nil:
-		return "", "", err
+		return "", err
 	case !ok || root != "Document":
-		return "", "", p.bad("the document is a %s, not an ISO 20022 Document", quote(root))
-	}
-	for _, a := range p.attrs {
-		if a.Name.Local == "xmlns" || a.Name.Space == "xmlns" {
-			if v := versionOf(a.Value); v != "" {
-				version = v
-			}
-		}
+		return "", p.bad("the document is a %s, not an ISO 20022 Document", quote(root))
 	}
 	message, ok, err = p.child()
 	if err == nil && !ok {
 		err = p.bad("the Document is empty")
 	}
-	return message, version, err
-}
-
-// versionOf finds camt.053.001.08 in a namespace such as
-// urn:iso:std:iso:20022:tech:xsd:camt.053.001.08.
-func versionOf(namespace string) string {
-	for _, area := range []string{"camt.", "pain."} {
-		i := strings.LastIndex(namespace, area)
-		const length = len("camt.053.001.08")
-		if i >= 0 && len(namespace) >= i+length {
-			return namespace[i : i+length]
-		}
-	}
-	return ""
+	return message, err
 }
 
 // end reads on to the end of the file: nothing but the end tags may come.
@@ -301,128 +261,8 @@ func (p *xmlPull) end() error {
 		if err != nil {
 			return err
 		}
-		if s, ok := t.(xml.StartElement); ok {
-			return p.bad("%s follows the end of the message", s.Name.Local)
+		if t.Kind == xmlstream.Start {
+			return p.bad("%s follows the end of the message", p.nameOf(t.Name))
 		}
 	}
-}
-
-// tokenReader gives the bytes of the file one at a time, which is how the decoder
-// reads them, and refuses a token of more than maxToken bytes.
-type tokenReader struct {
-	r      io.Reader
-	narrow io.Reader // decodes r where the document declared another encoding
-	wide   bool      // r is decoded from UTF-16
-	buf    []byte
-	pos    int
-	end    int
-	token  int   // bytes since mark
-	err    error // of r, or the limit; io.EOF apart
-	eof    bool
-}
-
-func newTokenReader(f io.Reader) *tokenReader {
-	t := &tokenReader{r: f, buf: make([]byte, 64<<10)}
-	var err error
-	if t.end, err = io.ReadAtLeast(f, t.buf, 4); err == io.EOF || err == io.ErrUnexpectedEOF {
-		t.eof = true
-	} else if err != nil {
-		t.err = err
-	}
-	switch head := t.buf[:t.end]; {
-	case bytes.HasPrefix(head, []byte{0xEF, 0xBB, 0xBF}):
-		t.pos = 3
-	case bytes.HasPrefix(head, []byte{0xFF, 0xFE}), bytes.HasPrefix(head, []byte{0xFE, 0xFF}):
-		t.wide = true
-		decoder := unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM).NewDecoder()
-		t.r = strictReader{decoder.Reader(t.rest())}
-		t.buf = make([]byte, 64<<10)
-		t.pos, t.end = 0, 0
-	}
-	return t
-}
-
-// strictReader turns the replacement characters of a decoder into bytes that are
-// no UTF-8: what was not valid must not pass as a character.
-type strictReader struct{ r io.Reader }
-
-func (s strictReader) Read(p []byte) (int, error) {
-	n, err := s.r.Read(p)
-	for i := 0; ; {
-		at := bytes.Index(p[i:n], []byte("\uFFFD"))
-		if at < 0 {
-			return n, err
-		}
-		i += at
-		p[i], p[i+1], p[i+2] = 0xFF, 0xFF, 0xFF
-	}
-}
-
-// rest gives what was not handed over yet.
-func (t *tokenReader) rest() io.Reader {
-	ahead := bytes.Clone(t.buf[t.pos:t.end])
-	t.pos, t.end = 0, 0
-	if t.eof {
-		return bytes.NewReader(ahead)
-	}
-	return io.MultiReader(bytes.NewReader(ahead), t.r)
-}
-
-func (t *tokenReader) mark() { t.token = 0 }
-
-func (t *tokenReader) fill() bool {
-	for t.err == nil {
-		if t.eof && t.narrow == nil {
-			return false
-		}
-		r := t.r
-		if t.narrow != nil {
-			r = t.narrow
-		}
-		n, err := r.Read(t.buf)
-		t.pos, t.end = 0, n
-		switch {
-		case err == io.EOF:
-			t.eof, t.narrow, t.r = true, nil, nil
-		case err != nil:
-			t.err = err
-		}
-		if n > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// ReadByte implements io.ByteReader, which the decoder uses without a buffer of
-// its own.
-func (t *tokenReader) ReadByte() (byte, error) {
-	if t.pos == t.end && !t.fill() {
-		if t.err != nil {
-			return 0, t.err
-		}
-		return 0, io.EOF
-	}
-	if t.token++; t.token > maxToken {
-		t.err = fail.New(fail.Input, "a tag or text of more than %d bytes, which is the limit", maxToken).
-			WithHint("look at the file: one that was made to fill memory looks like this")
-		return 0, t.err
-	}
-	b := t.buf[t.pos]
-	t.pos++
-	return b, nil
-}
-
-// Read is there for the interface that the decoder asks for when the encoding
-// changes; it then goes on with ReadByte.
-func (t *tokenReader) Read(p []byte) (int, error) {
-	if t.pos == t.end && !t.fill() {
-		if t.err != nil {
-			return 0, t.err
-		}
-		return 0, io.EOF
-	}
-	n := copy(p, t.buf[t.pos:t.end])
-	t.pos += n
-	return n, nil
 }
