@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/recon-batch/recon-batch/internal/duck"
 )
@@ -48,16 +50,24 @@ func (l *loader) listRepeated(ctx context.Context) error {
 }
 
 func (l *loader) writeRepeated(ctx context.Context, column string, paths []string, path string) error {
-	rows := fmt.Sprintf("(SELECT CAST(NULL AS UBIGINT) AS %s)", duck.Ident(column)) // no file, no key
-	if len(paths) > 0 {
-		rows = parquetRows(paths)
+	repeated, few, err := findRepeated(paths, column)
+	if err != nil {
+		return err
+	}
+	values := fmt.Sprintf("SELECT %s AS h FROM %s WHERE h IS NOT NULL GROUP BY h HAVING count(*) > 1", duck.Ident(column), parquetRows(paths))
+	if few {
+		list := make([]string, len(repeated))
+		for i, h := range repeated {
+			list[i] = strconv.FormatUint(h, 10)
+		}
+		values = "SELECT unnest(CAST([" + strings.Join(list, ", ") + "] AS UBIGINT[])) AS h"
 	}
 	tmp, err := l.tempName()
 	if err != nil {
 		return err
 	}
 	defer os.Remove(tmp)
-	q := repeatedSQL.Render(duck.Slots{"column": duck.Ident(column), "rows": rows, "file": duck.Literal(tmp)})
+	q := repeatedSQL.Render(duck.Slots{"values": values, "file": duck.Literal(tmp)})
 	if err := l.db.Exec(ctx, q); err != nil {
 		return err
 	}

@@ -294,6 +294,53 @@ func TestRepeated(t *testing.T) {
 	}
 }
 
+// The list of repeated keys is that of grouping all rows, few or many of them, also
+// where low bits collide.
+func TestRepeatedLists(t *testing.T) {
+	for _, c := range []struct{ keys, twice, thrice int }{
+		{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {3000, 7, 2}, {40_000, 0, 0}, {40_000, 300, 40}, {maxRepeated + 5, maxRepeated, 0}, {maxRepeated + 5, maxRepeated + 1, 3},
+	} {
+		var a, b strings.Builder
+		a.WriteString("operation_id\n")
+		b.WriteString("operation_id\nz\n") // not the same file again
+		for i := range c.keys {
+			fmt.Fprintf(&a, "k%d\n", i)
+			if i < c.twice {
+				fmt.Fprintf(&b, "k%d\n", i)
+			}
+			if i < c.thrice {
+				fmt.Fprintf(&b, "k%d\n", i)
+			}
+		}
+		w := newWorld(t)
+		w.write("a.csv", a.String())
+		w.write("b.csv", b.String())
+		w.fields(rules.Operations, rules.Field{Name: "operation_id"})
+		w.source(rules.Operations, "?.csv", nil)
+		rel, _ := w.mustLoad(rules.Operations)
+		var paths []string
+		for _, f := range rel.Files {
+			if f.Staged != "" { // a file without records has none
+				paths = append(paths, f.Staged)
+			}
+		}
+		truth := "(SELECT CAST(NULL AS UBIGINT) AS h0)"
+		if len(paths) > 0 {
+			truth = parquetRows(paths)
+		}
+		var listed, missing int
+		err := w.db.Scan(t.Context(), fmt.Sprintf(`WITH truth AS (SELECT h0 AS h FROM %s WHERE h0 IS NOT NULL GROUP BY h0 HAVING count(*) > 1), list AS (SELECT h FROM read_parquet('%s'))
+			SELECT (SELECT count(*) FROM list), (SELECT count(*) FROM ((FROM truth EXCEPT FROM list) UNION ALL (FROM list EXCEPT FROM truth)))`,
+			truth, rel.Repeated["h0"]), &listed, &missing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if listed != c.twice || missing != 0 {
+			t.Errorf("%+v: %d listed, %d differ from the truth", c, listed, missing)
+		}
+	}
+}
+
 // Many records over several batches keep their numbers, each once.
 func TestBatches(t *testing.T) {
 	const n = 3*batchRecords + 17
