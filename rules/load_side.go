@@ -218,12 +218,16 @@ func (d *decoder) fieldsOfSource(src *Source, path string) {
 		case f.Absent():
 		case !byPlace && f.Position > 0:
 			d.fail(p, "name the column", "the field %s is bound by position, but the source %s is %s", f.Name, src.Name, src.Format)
-		case src.Format == FormatCSV && src.CSV.Header.None && len(names) == 0 && f.Position == 0:
-			d.fail(p, "add `csv: {columns: […]}`, or bind the field by position: `column: 3`", "the source %s has no header, so the column %q cannot be found by name", src.Name, f.Column)
+		case src.Format == FormatCSV && src.CSV.Header.None && len(names) == 0 && len(f.columns()) > 0:
+			d.fail(p, "add `csv: {columns: […]}`, or bind the field by position: `column: 3`", "the source %s has no header, so the column %q cannot be found by name", src.Name, f.columns()[0])
 		case len(names) > 0 && f.Position > len(names):
 			d.fail(p, "", "the field %s is column %d, but %s of the source %s names %d", f.Name, f.Position, what, src.Name, len(names))
-		case len(names) > 0 && f.Position == 0 && !slices.Contains(names, f.Column):
-			d.fail(p, didYouMean(f.Column, names), "the field %s takes the column %q, which %s of the source %s does not name", f.Name, f.Column, what, src.Name)
+		case len(names) > 0 && !f.Optional:
+			for _, c := range f.columns() {
+				if !slices.Contains(names, c) {
+					d.fail(p, didYouMean(c, names), "the field %s takes the column %q, which %s of the source %s does not name", f.Name, c, what, src.Name)
+				}
+			}
 		}
 	}
 }
