@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -128,6 +129,26 @@ func bankFacts(src *rules.Source, s *sidecar) (*bank.Facts, error) {
 	return &f, nil
 }
 
+// cappedLines refuses a file that goes on for reachLine bytes without a line end:
+// the reader of CSV holds a line whole.
+type cappedLines struct {
+	r    io.Reader
+	name string
+	run  int
+}
+
+const reachLine = 1 << 20
+
+func (c *cappedLines) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if at := bytes.LastIndexByte(p[:n], '\n'); at >= 0 {
+		c.run = n - at - 1
+	} else if c.run += n; c.run > reachLine {
+		return 0, overLimit(c.name, "bytes in one line", reachLine)
+	}
+	return n, err
+}
+
 // reachFile reads the operations of bank.reach from a CSV file with a header.
 type reachFile struct {
 	path string
@@ -143,7 +164,7 @@ func openReach(d *rules.BankReach) (bank.Operations, error) {
 	if err != nil {
 		return nil, fail.Wrap(fail.Input, err, "the operations of bank.reach cannot be read")
 	}
-	x := &reachFile{path: filepath.Base(path), f: f, r: csv.NewReader(f)}
+	x := &reachFile{path: filepath.Base(path), f: f, r: csv.NewReader(&cappedLines{r: f, name: filepath.Base(path)})}
 	x.r.ReuseRecord = true
 	header, err := x.r.Read()
 	if err != nil {

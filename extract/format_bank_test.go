@@ -162,6 +162,31 @@ func TestBankGapWithdrawsCoverage(t *testing.T) {
 	}
 }
 
+// Two messages of one file that are the same count twice as well.
+func TestT16StatementTwiceInOneFile(t *testing.T) {
+	w := bankWorld(t, bankStatus)
+	message := ":20:R\n:25:ACC\n:28C:1\n:60F:C261127EUR1,\n:61:261127C2,NTRFx\n:62F:C261127EUR3,\n-\n"
+	w.write("a.sta", message+message)
+	w.bank("a.sta", rules.FormatMT940, nil)
+	_, _, err := w.load(rules.Results)
+	wantInputError(t, err, "a.sta holds the statement 1 of account ACC twice")
+}
+
+// Notifications and statements of one account are numbered apart.
+func TestBankKindsAreNumberedApart(t *testing.T) {
+	w := bankWorld(t, bankStatus)
+	w.write("1.xml", bankStatement("camt.053", "S1", "1", "2026-11-27", "10", "2", "12"))
+	w.write("2.xml", strings.NewReplacer("BkToCstmrStmt", "BkToCstmrDbtCdtNtfctn", "Stmt>", "Ntfctn>").Replace(bankStatement("camt.054", "N9", "9", "2026-11-27", "10", "2", "12")))
+	w.bank("*.xml", rules.FormatCamt, nil, 0, 10)
+	rel, _, err := w.load(rules.Results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if covered(rel) != "0-10" {
+		t.Errorf("covered %s, %+v", covered(rel), rel.Findings)
+	}
+}
+
 func TestT16StatementInTwoFiles(t *testing.T) {
 	w := bankWorld(t, bankStatus)
 	s := bankStatement("camt.053", "S1", "1", "2026-11-27", "10", "2", "12")
@@ -268,6 +293,9 @@ func TestT19BankReach(t *testing.T) {
 	w.write("sent.csv", "id,messages\nop-1,M1\n")
 	_, _, err = w.load(rules.Results)
 	wantInputError(t, err, "sent.csv", "there is no column message, which bank.reach reads")
+	w.write("sent.csv", "id,message\n"+strings.Repeat("x", 2<<20))
+	_, _, err = w.load(rules.Results)
+	wantInputError(t, err, "sent.csv", "bytes in one line, which is the limit")
 	w.write("sent.csv", "id,message\nop-1\n")
 	_, _, err = w.load(rules.Results)
 	wantInputError(t, err, "sent.csv: the operations of bank.reach")

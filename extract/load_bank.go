@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,7 +64,7 @@ func (l *loader) checkBanks(context.Context) error {
 }
 
 func (l *loader) checkBank(src *rules.Source) error {
-	var places []bank.Place
+	kinds := map[string][]bank.Place{} // statements and notifications are numbered apart
 	var fault error
 	l.of(src.Name, func(i int, s *staged) {
 		if fault != nil {
@@ -84,13 +85,25 @@ func (l *loader) checkBank(src *rules.Source) error {
 			fault = l.provisionalFile(i, f.Provisional)
 			return
 		}
+		kind := f.Message[:min(len(f.Message), len("camt.053"))]
 		for j := range f.Statements {
-			places = append(places, bank.Place{File: i, Statement: &f.Statements[j]})
+			kinds[kind] = append(kinds[kind], bank.Place{File: i, Statement: &f.Statements[j]})
 		}
 	})
-	if fault == nil {
-		fault = l.repeatedStatements(places)
+	if fault != nil {
+		return fault
 	}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		if err := l.checkStatements(src, kinds[kind]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkStatements looks at the statements of one kind over all files of a source.
+func (l *loader) checkStatements(src *rules.Source, places []bank.Place) error {
+	fault := l.repeatedStatements(places)
 	if files, text := bank.Joined(places); fault == nil && text != "" {
 		if src.Bank == nil || src.Bank.Proof != "report" {
 			return fail.New(fail.Input, "%s: %s", l.found[files[len(files)-1]].rel, text).
@@ -118,6 +131,7 @@ func (l *loader) checkBank(src *rules.Source) error {
 func (l *loader) provisionalFile(i int, why string) error {
 	f := l.found[i]
 	l.provisional[i] = why
+	l.find("provisional", f, "%s: %s; its silence proves nothing", f.rel, why)
 	if l.rel.Side != rules.Results {
 		return nil
 	}
@@ -127,8 +141,8 @@ func (l *loader) provisionalFile(i int, why string) error {
 	return nil
 }
 
-// repeatedStatements refuses a statement that two files hold: each of its entries
-// would count twice (T16). A copy that the bank marks as one is refused as well,
+// repeatedStatements refuses a statement that is there twice, in two files or in one:
+// each of its entries would count twice (T16). A copy that the bank marks as one is refused as well,
 // since its rows cannot be told from the others once they are read.
 func (l *loader) repeatedStatements(places []bank.Place) error {
 	first := map[string]int{}
@@ -138,7 +152,11 @@ func (l *loader) repeatedStatements(places []bank.Place) error {
 		}
 		key := p.Statement.Key()
 		at, ok := first[key]
-		if ok && at != p.File {
+		if ok && at == p.File {
+			return fail.New(fail.Input, "%s holds %s twice: its entries would count twice", l.found[at].rel, p.Statement.Name()).
+				WithHint("have the file sent again with each statement once")
+		}
+		if ok {
 			return fail.New(fail.Input, "%s and %s both hold %s: its entries would count twice", l.found[at].rel, l.found[p.File].rel, p.Statement.Name()).
 				WithHint("take one of the two files away")
 		}

@@ -33,8 +33,6 @@ type camtTx struct {
 	endToEnd, instruction, tx, uetr string
 	mandate, creditorRef            string
 	msgID, pmtInfID                 string
-	amount                          decimal
-	currency                        string
 	hasAmount                       bool
 	instructed                      [4]statedAmount // Amt, TxAmt, CntrValAmt, InstdAmt
 	debit, hasSign                  bool

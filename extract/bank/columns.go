@@ -73,7 +73,6 @@ type columnDoc struct {
 var (
 	everywhere = []Format{Camt, MT940, MT942, BAI2, Pain002, NACHA}
 	statements = []Format{Camt, MT940, MT942, BAI2}
-	swift      = []Format{MT940, MT942}
 	iso        = []Format{Camt, Pain002}
 )
 

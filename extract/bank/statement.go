@@ -30,7 +30,7 @@ type Statement struct {
 
 // Key tells statements apart: two with one key are one statement, read twice.
 func (s *Statement) Key() string {
-	return fmt.Sprintf("%q %q %q %q %d %q %q %q", s.Account, s.Currency, s.ID, s.Number, s.Page, s.From, s.Opening, s.Closing)
+	return fmt.Sprintf("%q %q %q %q %d %q %q %q %q %d", s.Account, s.Currency, s.ID, s.Number, s.Page, s.From, s.Opening, s.Closing, s.Booked, s.Entries)
 }
 
 // Name stands for the statement in messages.

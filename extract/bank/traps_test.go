@@ -216,7 +216,7 @@ func TestT16Copies(t *testing.T) {
 	for _, kind := range []string{"DUPL", "COPY", "CODU"} {
 		again := statement("S", "0", "3", "<CpyDplctInd>"+kind+"</CpyDplctInd>", entry("3", "CRDT", ""))
 		rows, facts := mustRead(t, Camt, camtFile(st, again), Options{})
-		if len(rows) != 1 || facts.Skipped != 1 || len(facts.Notes) != 1 {
+		if len(rows) != 1 || facts.Skipped != 1 || len(facts.Notes) != 1 || len(Chain(placesOf(facts), true)) != 0 {
 			t.Errorf("%s: %d rows, %d skipped, %v", kind, len(rows), facts.Skipped, facts.Notes)
 		}
 		rows, _ = mustRead(t, Camt, camtFile(again), Options{}) // alone it is the statement
