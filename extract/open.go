@@ -120,3 +120,18 @@ func (t *Times) Read(text []byte) (time.Time, bool) {
 	v := t.form.parse(text)
 	return time.UnixMicro(v.us).UTC(), v.present
 }
+
+// RequiredColumn is a column that a product field reads and cannot do without.
+type RequiredColumn struct{ Column, Field string }
+
+// RequiredColumns lists the columns by name that a file of the source must have for
+// its fields, each once, with the first field that reads it.
+func RequiredColumns(src *rules.Source, fields []rules.Field) []RequiredColumn {
+	var out []RequiredColumn
+	for _, c := range neededColumns(src, fields) {
+		if !c.optional && c.position == 0 {
+			out = append(out, RequiredColumn{c.name, c.field})
+		}
+	}
+	return out
+}

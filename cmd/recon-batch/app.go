@@ -43,7 +43,7 @@ First steps:
 // commands in the order of help.
 func commands(s *session) []*cli.Command {
 	return []*cli.Command{
-		s.initCommand(), s.validateCommand(), s.planCommand(), s.runCommand(), s.explainCommand(), s.runsCommand(),
+		s.initCommand(), s.doctorCommand(), s.validateCommand(), s.planCommand(), s.runCommand(), s.explainCommand(), s.runsCommand(),
 		s.verifyCommand(), s.presetsCommand(), s.schemaCommand(), s.configCommand(), s.helpCommand(), s.versionCommand(),
 	}
 }
