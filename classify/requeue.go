@@ -82,8 +82,8 @@ func (c *classifier) nextAttempt() string {
 
 func (c *classifier) requeueFacts() error {
 	o := c.o
-	var absent int64
-	if err := c.db.Scan(c.ctx, "SELECT count(*) FROM verdicts_o WHERE class = 'absent'", &absent); err != nil {
+	var absent, failed int64
+	if err := c.db.Scan(c.ctx, "SELECT count(*), count(*) FILTER (WHERE reason = 'failed_at_provider') FROM verdicts_o WHERE class = 'absent'", &absent, &failed); err != nil {
 		return err
 	}
 	if absent == 0 {
@@ -107,7 +107,7 @@ func (c *classifier) requeueFacts() error {
 		ok("NOT ("+idempotent+") OR t.next_us < t.key_end_us", KeyLifetime),
 		ok(c.o.Raw("attempts", "BIGINT")+" < "+limit, Attempts),
 		ok("NOT "+o.Unknown("first_failed_at")+" AND (t.duration_end_us IS NULL OR t.next_us < t.duration_end_us)", Duration),
-		ok("NOT "+o.Unknown("error_class")+" AND ("+o.Raw("error_class", "VARCHAR")+" IS NULL OR "+o.Raw("error_class", "VARCHAR")+" IN ('', 'none', 'transient')) AND "+c.retryable(), ErrorClass),
+		ok("NOT "+o.Unknown("error_class")+" AND ("+o.Raw("error_class", "VARCHAR")+" IS NULL OR "+o.Raw("error_class", "VARCHAR")+" IN ('', 'none', 'transient')) AND "+c.retryable(failed > 0), ErrorClass),
 		ok("NOT "+o.Unknown("lease_until")+" AND NOT coalesce("+o.Late("lease_until")+" > "+c.asOf()+", false)", Lease),
 		ok(c.legal("retry_scheduled"), State),
 	}
@@ -199,9 +199,10 @@ func (c *classifier) orderedVersion() string {
 }
 
 // retryable: a refusal is retried only where the job maps every refusal of the
-// operation as retryable.
-func (c *classifier) retryable() string {
-	if !c.r.Has("status") {
+// operation as retryable. Without a refusal among the absent operations no status is
+// looked up.
+func (c *classifier) retryable(refused bool) string {
+	if !refused || !c.r.Has("status") {
 		return "o.reason <> 'failed_at_provider'"
 	}
 	listed := c.policy(func(p rules.TypePolicy) string {
