@@ -320,32 +320,32 @@ func (o *object) fieldRef(name string) FieldRef {
 // kindsFit checks the kinds of lines against each other.
 func (d *decoder) kindsFit(o *object, t *Typed) {
 	records := 0
-	known := func(name, what string, kinds ...string) {
+	known := func(p string, kinds ...string) {
 		var all []string
 		for _, k := range t.Kinds {
 			all = append(all, k.Kind)
 		}
 		for _, text := range kinds {
 			if text != "" && t.Kind(text) == nil {
-				o.fail(name, didYouMean(text, all), "%s names the kind %q, which is not declared", what, text)
+				d.fail(p, didYouMean(text, all), "%s names the kind %q, which is not declared", p, text)
 			}
 		}
 	}
-	known("first", o.at("first"), t.First)
-	known("last", o.at("last"), t.Last)
+	known(o.at("first"), t.First)
+	known(o.at("last"), t.Last)
 	for i := range t.Kinds {
 		k := &t.Kinds[i]
 		p := index(o.at("kinds"), i)
-		known("kinds", p, k.Of...)
-		known("kinds", p, k.Since)
+		known(p, k.Of...)
+		known(p, k.Since)
 		if k.Since != "" && t.Kind(k.Since) != nil && t.Kind(k.Since).As != RoleHeader {
 			d.fail(p, "name the header whose records it sums up", "the footer %q begins at %q, which is no header", k.Kind, k.Since)
 		}
 		if k.Count != nil {
-			known("kinds", p, k.Count.Of...)
+			known(p, k.Count.Of...)
 		}
 		for _, s := range k.Sums {
-			known("kinds", p, s.Of...)
+			known(p, s.Of...)
 		}
 		if k.As == RoleRecord {
 			records++
@@ -509,7 +509,7 @@ func (s *Source) fixedColumns() []string {
 		return s.CSV.Columns
 	case s.Format == FormatXLSX && s.XLSX != nil:
 		return s.XLSX.Columns
-	case s.Typed == nil:
+	case s.Typed == nil || len(s.Typed.Kinds) == 0:
 		return nil
 	}
 	names := []string{s.Typed.Column}
