@@ -198,7 +198,7 @@ func ofFormat(preset, job *yaml.Node) *yaml.Node {
 	out := *preset
 	out.Content = nil
 	for i := 0; i+1 < len(preset.Content); i += 2 {
-		if !slices.Contains([]string{"csv", "json", "typed", "fixed", "xlsx", "xml"}, preset.Content[i].Value) {
+		if !slices.Contains([]string{"csv", "json", "typed", "fixed", "xlsx", "xml", "bank"}, preset.Content[i].Value) {
 			out.Content = append(out.Content, preset.Content[i], preset.Content[i+1])
 		}
 	}

@@ -476,3 +476,21 @@ func TestT25Unknown(t *testing.T) {
 	wantRefused(t, Camt, `<Document><BkToCstmrXXX/></Document>`, Options{}, "no camt.052, camt.053 or camt.054")
 	wantRefused(t, BAI2, "01,A,B,261127,1200,1,,,3/\n", Options{}, `version "3"`)
 }
+
+// Versions differ in names around what is read, and not in what is read.
+func TestCamtVersions(t *testing.T) {
+	for v := 2; v <= 13; v++ {
+		status, party := "<Cd>BOOK</Cd>", "<Pty><Nm>Ana</Nm></Pty>"
+		if v < 8 {
+			status, party = "BOOK", "<Nm>Ana</Nm>"
+		}
+		e := entry("3", "DBIT", details(`<TxDtls><Refs><EndToEndId>po-1</EndToEndId></Refs><RltdPties><Cdtr>`+party+`</Cdtr></RltdPties></TxDtls>`))
+		e = strings.Replace(e, "<Sts><Cd>BOOK</Cd></Sts>", "<Sts>"+status+"</Sts>", 1)
+		for kind, names := range map[string][2]string{"camt.053": {"BkToCstmrStmt", "Stmt"}, "camt.054": {"BkToCstmrDbtCdtNtfctn", "Ntfctn"}, "camt.052": {"BkToCstmrAcctRpt", "Rpt"}} {
+			message := fmt.Sprintf("%s.001.%02d", kind, v)
+			data := strings.NewReplacer("camt.053.001.08", message, "BkToCstmrStmt", names[0], "Stmt>", names[1]+">").Replace(camtFile(statement("S", "10", "7", "", e)))
+			rows, _ := mustRead(t, Camt, data, Options{})
+			wantCells(t, rows, message+" | po-1 | -3 | BOOK | Ana\n", Message, EndToEndID, Amount, RawStatus, Counterparty)
+		}
+	}
+}
