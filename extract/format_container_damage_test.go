@@ -47,8 +47,8 @@ func containers(t testing.TB) map[string]container {
 	kinds := "{field: 1, first: H, last: T, kinds: [{kind: H, as: header, carry: {day: 2}}, {kind: D, columns: [record_kind, a, b, c]}, {kind: T, as: footer, count: 2, sums: [{field: 3, column: b}]}]}"
 	xmlSource := sourceOf(t, "format: xml\nxml: {path: D/R/E, trailer: [D/N, D/S]}\ncontrols: {count: trailer.1}\n")
 	return map[string]container{
-		"x.csv":  {sourceWith(t, "format: typed\ncsv: {delimiter: \";\"}\ntyped: "+kinds, "a"), []byte(typed.String()), "b", fmt.Sprint(sum)},
-		"x.txt":  {sourceWith(t, "format: fixed\nfixed: {line_length: 17, kind: 1, last: T, kinds: [{kind: D, columns: {a: 2-9, b: 10-17}}, {kind: T, as: footer, columns: {n: 2-9, s: 10-17}, count: n, sums: [{field: s, column: b}]}]}", "a"), []byte(fixed.String()), "b", fmt.Sprint(sum)},
+		"x.csv":  {sourceWith(t, "format: typed\ncsv: {delimiter: \";\"}\ntyped: "+kinds, "operation_id: a"), []byte(typed.String()), "b", fmt.Sprint(sum)},
+		"x.txt":  {sourceWith(t, "format: fixed\nfixed: {line_length: 17, kind: 1, last: T, kinds: [{kind: D, columns: {a: 2-9, b: 10-17}}, {kind: T, as: footer, columns: {n: 2-9, s: 10-17}, count: n, sums: [{field: s, column: b}]}]}", "operation_id: a"), []byte(fixed.String()), "b", fmt.Sprint(sum)},
 		"x.xml":  {xmlSource, []byte(xml.String()), "", ""},
 		"x.zip":  {zipSource("*.csv", "*.txt"), zipped(t, "a.csv", csv.String(), "b.csv", "a,b\n1,2\n", "read.txt", "me"), "", ""},
 		"x.xlsx": {sourceOf(t, "format: xlsx\nxlsx: {sheet: results}"), book(t, sheet.String()), "", ""},

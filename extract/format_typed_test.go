@@ -16,18 +16,18 @@ func typedSource(t testing.TB, yaml string, changes ...func(*rules.Source)) *rul
 // sourceOf reads the keys of a source as a job file has them.
 func sourceOf(t testing.TB, yaml string, changes ...func(*rules.Source)) *rules.Source {
 	t.Helper()
-	src := sourceWith(t, yaml, "id")
+	src := sourceWith(t, yaml, "operation_id: id")
 	for _, change := range changes {
 		change(src)
 	}
 	return src
 }
 
-// sourceWith is the same with the column of the operation id.
-func sourceWith(t testing.TB, yaml, column string) *rules.Source {
+// sourceWith is the same with the fields of the source.
+func sourceWith(t testing.TB, yaml, fields string) *rules.Source {
 	t.Helper()
 	job := "job: x\noperations: {path: ours.csv, fields: {operation_id: id}}\nresults:\n  path: theirs.txt\n" + indent(yaml) +
-		"\n  fields: {operation_id: {column: " + column + "}}\nmatch: [{pass: operation_id, on: [operation_id]}]\n"
+		"\n  fields: {" + fields + "}\nmatch: [{pass: operation_id, on: [operation_id]}]\n"
 	parsed, err := rules.Parse([]byte(job), "job.yaml")
 	if err != nil {
 		t.Fatal(err)
