@@ -26,6 +26,14 @@
 // type stays as found and is marked (columns bad and raw_), a record that cannot
 // be cut into its fields is a [Reject], and every physical record is counted.
 //
+// # Containers
+//
+// A reader for each form of a file gives the same records: CSV, NDJSON, JSON,
+// Parquet, lines of several kinds (record-typed CSV and fixed width, kindReader),
+// sheets of workbooks, XML by path, forms of banks, and any of them inside a zip
+// archive. What a form says about itself is judged while it is read: checksums,
+// stated lengths, counts and sums. Limits bound what one file may ask for.
+//
 // # Readings
 //
 // Decimals: a leading sign, .5 and 8., zeros in front and behind, exponents, the

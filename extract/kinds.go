@@ -135,35 +135,29 @@ func (k *kindReader) Trailer() []string   { return k.trailer }
 func (k *kindReader) ControlLines() int64 { return k.control + k.lines.passed() }
 
 func (k *kindReader) Next() (*Record, error) {
-	for {
-		if k.err != nil {
-			return nil, k.err
-		}
-		if err := k.pending; err != nil {
-			k.pending = nil
-			return nil, err
-		}
-		if k.held == nil {
-			err := k.advance()
-			if _, ok := err.(*RecordError); ok {
-				return nil, err
-			}
-			if err != nil {
-				k.err = err
-				return nil, err
-			}
-		}
-		kind := k.held
-		k.held = nil
-		rec, err := k.record(kind)
-		if err != nil {
-			if _, ok := err.(*RecordError); !ok {
-				k.err = err
-			}
-			return nil, err
-		}
-		return rec, nil
+	if k.err != nil {
+		return nil, k.err
 	}
+	if err := k.pending; err != nil {
+		k.pending = nil
+		return nil, err
+	}
+	var rec *Record
+	var err error
+	if k.held == nil {
+		err = k.advance()
+	}
+	if kind := k.held; err == nil {
+		k.held = nil
+		rec, err = k.record(kind)
+	}
+	if err != nil {
+		if _, ok := err.(*RecordError); !ok {
+			k.err = err
+		}
+		return nil, err
+	}
+	return rec, nil
 }
 
 // makeHeader settles the columns under which the records are known.
