@@ -294,7 +294,7 @@ func (c *column) look(s string) {
 			c.zeros++
 		}
 		if len(t) >= 15 {
-			if c.long++; strings.HasSuffix(t, strings.Repeat("0", len(t)-14)) && len(t) > 15 || len(t) == 15 && t[14] == '0' {
+			if c.long++; len(t) > 15 && strings.HasSuffix(t, strings.Repeat("0", len(t)-15)) {
 				c.ended++
 			}
 		}

@@ -61,7 +61,7 @@ func (l *look) explain(c *Control, n *big.Rat, scale, place int) {
 	switch {
 	case near >= 0:
 		c.Of, c.Found = l.r.Columns[near].Name, l.r.Columns[near].Sum
-	case scale == 0 && closeTo(count, n):
+	case scale == 0 && (closeTo(count, n) || new(big.Rat).Sub(count, n).Abs(new(big.Rat).Sub(count, n)).Cmp(big.NewRat(3, 1)) <= 0):
 		c.Of, c.Found = "count", ratText(count)
 	}
 }

@@ -96,6 +96,8 @@ func (c *column) describe() Column {
 		c.describeTime(&d, when, rival)
 	case c.scientific > 0 && (idName(c.name) || c.scientific*2 > c.filled):
 		d.Detail = "numbers in scientific notation"
+	case most(c.point) && idName(c.name) && fieldOfName(c.name) != "amount":
+		d.Detail = "numbers that end in .0"
 	case most(c.digits) && (c.zeros > 0 || c.long*2 > c.filled || idName(c.name) && fieldOfName(c.name) != "amount"):
 		d.Detail = "digits, kept as text"
 	case most(c.digits):
@@ -194,7 +196,7 @@ func (l *look) suspicious() {
 
 func (l *look) suspiciousIDs(c *column, d *Column) {
 	r := l.r
-	if d.Looks == "decimal" || d.Looks == "timestamp" || d.Looks == "date" {
+	if d.Looks == "decimal" && !c.typed || d.Looks == "timestamp" || d.Looks == "date" {
 		return
 	}
 	if c.scientific > 0 && (idName(c.name) || d.Looks == "text") {

@@ -84,7 +84,7 @@ func (l *look) delimited() {
 		}
 		if strings.Contains(text, "'") && !strings.Contains(text, `"`) {
 			single := try(text, l.whole, delimiter, '\'')
-			if n, m := quotedFields(single.lines); n*10 > m && single.faults == 0 && single.score >= best.score {
+			if n, m := quotedFields(single.lines); single.faults == 0 && (n*10 > m && single.score >= best.score || n > 0 && single.share > best.share) {
 				best = single
 			}
 		}

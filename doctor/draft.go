@@ -180,6 +180,9 @@ func (d *draft) stand() pairs {
 	if d.format == "typed" {
 		column = "record_kind"
 	}
+	if columns, ok := d.csv.get("columns"); ok {
+		column = columns.([]string)[0]
+	}
 	if fixed, ok := d.parts.get("fixed"); ok {
 		columns, _ := fixed.(pairs).get("columns")
 		column = columns.(pairs)[0].key

@@ -69,7 +69,7 @@ type Step struct {
 
 // TakeInventory looks at a file and counts its records.
 func TakeInventory(ctx context.Context, path string, opt Options) (*Inventory, error) {
-	opt.Side = rules.Operations
+	opt.Side, opt.NoPreset = rules.Operations, true
 	r, err := Look(ctx, path, opt)
 	if err != nil {
 		return nil, err
@@ -240,6 +240,8 @@ func (v *Inventory) keys() {
 			k.Use, k.Why = "identity", "in every record, and never twice"
 		case c.Unique() && c.Filled*2 > v.Records:
 			k.Use, k.Why = "identity", "never twice; "+plural(v.Records-c.Filled, "record")+" have none"
+		case (c.Field == "operation_id" || c.Field == "idempotency_key") && c.Distinct*10 > c.Compared*9:
+			k.Use, k.Why = "identity", plural(c.Compared-c.Distinct, "text")+" repeat one before: attempts or copies, which a run tells apart"
 		case c.Unique():
 			k.Use, k.Why = "none", "never twice, but "+plural(v.Records-c.Filled, "record")+" have none"
 		case c.Distinct*10 > c.Compared*9:
@@ -253,7 +255,7 @@ func (v *Inventory) keys() {
 	}
 	rank := map[string]int{"identity": 0, "part": 1, "none": 2}
 	slices.SortStableFunc(v.Keys, func(a, b Key) int {
-		return cmp.Or(rank[a.Use]-rank[b.Use], -cmp.Compare(a.Filled, b.Filled), -cmp.Compare(a.Distinct, b.Distinct))
+		return cmp.Or(rank[a.Use]-rank[b.Use], fieldPlace(v.field(a.Column))-fieldPlace(v.field(b.Column)), -cmp.Compare(a.Filled, b.Filled), -cmp.Compare(a.Distinct, b.Distinct))
 	})
 }
 
@@ -353,10 +355,14 @@ func (v *Inventory) atRisk() []string {
 		if v.Type != "" {
 			name = "type " + quoted(k.name)
 		}
-		text := fmt.Sprintf("begin with %s: %s open", name, plural(k.records, "record"))
+		verb := "begin with "
+		if len(out) > 0 {
+			verb = "then "
+		}
+		text := fmt.Sprintf("%s%s: %s open", verb, name, plural(k.records, "record"))
 		var money []string
 		for c, s := range k.sums {
-			money = append(money, strings.TrimSpace(c+" "+moneyText(s)))
+			money = append(money, strings.TrimSpace(c+" "+moneyText(s, c)))
 		}
 		slices.Sort(money)
 		if len(money) > 0 {
@@ -367,20 +373,26 @@ func (v *Inventory) atRisk() []string {
 	return out
 }
 
-// moneyText writes an amount with at least two decimals, and groups.
-func moneyText(r *big.Rat) string {
+// moneyText writes an amount with the decimals of its currency at least, and groups.
+func moneyText(r *big.Rat, currency string) string {
+	least, ok := extract.MinorUnit(currency)
+	if !ok {
+		least = 2
+	}
 	n, exact := r.FloatPrec()
 	if !exact {
 		return r.FloatString(4)
 	}
-	text := r.FloatString(max(n, 2))
-	whole, rest, _ := strings.Cut(text, ".")
+	whole, rest, point := strings.Cut(r.FloatString(max(n, least)), ".")
 	sign := ""
 	if strings.HasPrefix(whole, "-") {
 		sign, whole = "-", whole[1:]
 	}
 	for i := len(whole) - 3; i > 0; i -= 3 {
 		whole = whole[:i] + "," + whole[i:]
+	}
+	if !point {
+		return sign + whole
 	}
 	return sign + whole + "." + rest
 }

@@ -14,7 +14,7 @@ func InventoryText(w io.Writer, v *Inventory, color bool) error {
 	for _, c := range []struct{ what, column string }{{"type", v.Type}, {"state", v.State}, {"amount", v.Amount}, {"currency", v.Currency}, {"created", v.Created}} {
 		text := "no column found"
 		if c.column != "" {
-			text = "column " + safe(quoted(c.column)) + "  " + p.sureText(Likely, "")
+			text = safe(quoted(c.column)) + "  " + p.sureText(Likely, "by its name")
 		}
 		p.line("  %-8s  %s", c.what, text)
 	}
@@ -22,7 +22,7 @@ func InventoryText(w io.Writer, v *Inventory, color bool) error {
 		p.line("  %-8s  %s", "oldest", v.Oldest)
 		p.line("  %-8s  %s", "newest", v.Newest)
 		if v.OldestOpen != "" {
-			p.line("  %-8s  %s", "open", "since "+v.OldestOpen+" the oldest record whose state is not final")
+			p.line("  %-8s  %s", "open", v.OldestOpen+", the oldest record in a state that does not sound final")
 		}
 	}
 	p.groups(v)
@@ -58,6 +58,7 @@ func (p *printer) groups(v *Inventory) {
 		money      []string
 	}
 	var rows []*row
+	more := 0
 	for _, g := range v.Groups {
 		var at *row
 		for _, r := range rows {
@@ -67,6 +68,7 @@ func (p *printer) groups(v *Inventory) {
 		}
 		if at == nil {
 			if len(rows) == 60 {
+				more++
 				continue
 			}
 			at = &row{typ: g.Type, state: g.State, open: g.Open}
@@ -75,7 +77,7 @@ func (p *printer) groups(v *Inventory) {
 		at.records += g.Records
 		at.unreadable += g.Unreadable
 		if sum, ok := new(big.Rat).SetString(g.Sum); ok && v.Amount != "" {
-			at.money = append(at.money, strings.TrimSpace(g.Currency+" "+moneyText(sum)))
+			at.money = append(at.money, strings.TrimSpace(g.Currency+" "+moneyText(sum, g.Currency)))
 		}
 	}
 	p.head("By type and state")
@@ -91,6 +93,9 @@ func (p *printer) groups(v *Inventory) {
 		table = append(table, []string{cut(safe(dash(r.typ)), 30), cut(safe(dash(r.state)), 30), grouped(r.records), safe(list(r.money, 4)), note})
 	}
 	p.rows(table, map[int]bool{2: true})
+	if more > 0 {
+		p.line("  and %s; --output json has all", plural(int64(more), "combination"))
+	}
 	if v.State != "" {
 		p.line("  %s", p.paint("2", "open: the name of the state does not sound final; a guess"))
 	}

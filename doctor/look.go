@@ -24,6 +24,8 @@ type Options struct {
 	// Name is how the fragment names the file: a path from the folder of the job. ""
 	// is the path as given.
 	Name string
+	// NoPreset leaves the presets out: the fragment says everything itself.
+	NoPreset bool
 	// Limits of what a file may ask for; zero: those of a run.
 	Limits extract.Limits
 }

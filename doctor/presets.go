@@ -17,6 +17,9 @@ const presetRecords = 500
 
 // presets tries every preset on the file, by reading it with what the preset says.
 func (l *look) presets() {
+	if l.opt.NoPreset {
+		return
+	}
 	best := -1
 	var own presetOwn
 	for _, p := range rules.Presets() {

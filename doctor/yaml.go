@@ -61,7 +61,11 @@ func flow(v any) string {
 	case pairs:
 		parts := make([]string, len(v))
 		for i, p := range v {
-			parts[i] = scalar(p.key) + ": " + flow(p.value)
+			key := scalar(p.key)
+			if p.key == "on" { // a key of job files; YAML 1.2 reads it as it stands
+				key = p.key
+			}
+			parts[i] = key + ": " + flow(p.value)
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	default:

@@ -19,7 +19,10 @@ func newApp(s *session) *cli.App {
 		Description: `A run reads a job file and the files of both sides, gives every row exactly one
 verdict, and writes queues and a report. It proposes; it never acts.
 
-First steps:
+Two files and no job yet:
+   recon-batch quick orders.csv transactions.csv
+
+First steps with a job:
    recon-batch init job.yaml
    recon-batch validate job.yaml
    recon-batch run --business-date 2026-11-29 job.yaml`,
@@ -43,7 +46,7 @@ First steps:
 // commands in the order of help.
 func commands(s *session) []*cli.Command {
 	return []*cli.Command{
-		s.initCommand(), s.doctorCommand(), s.validateCommand(), s.planCommand(), s.runCommand(), s.explainCommand(), s.runsCommand(),
+		s.quickCommand(), s.doctorCommand(), s.initCommand(), s.validateCommand(), s.planCommand(), s.runCommand(), s.explainCommand(), s.runsCommand(),
 		s.verifyCommand(), s.presetsCommand(), s.schemaCommand(), s.configCommand(), s.helpCommand(), s.versionCommand(),
 	}
 }

@@ -16,16 +16,31 @@ func (s *session) initCommand() *cli.Command {
 		Name:      "init",
 		Usage:     "write a commented job file to start from",
 		ArgsUsage: "[FILE]",
+		UsageText: "recon-batch init [FILE]\n   recon-batch init --from LEFT RIGHT [FILE]",
 		Description: `Writes FILE (job.yaml where none is named, '-' for stdout). A file that exists is
 never overwritten.
 
-EXAMPLE
-   recon-batch init card-charges.yaml`,
+With --from it looks at two files and writes their job: LEFT is what you intended,
+RIGHT what happened. Everything that it guessed is marked.
+
+EXAMPLES
+   recon-batch init card-charges.yaml
+   recon-batch init --from orders.csv transactions.csv.gz card-charges.yaml`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "from", Usage: "the file `LEFT`, whose operations are to be found in the file that follows"},
+		},
 		Action: s.initJob,
 	}
 }
 
 func (s *session) initJob(c *cli.Context) error {
+	if left := c.String("from"); left != "" {
+		args, err := s.positionals(c, "RIGHT", "[FILE]")
+		if err != nil {
+			return err
+		}
+		return s.initFrom(c, left, args[0], args[1])
+	}
 	args, err := s.positionals(c, "[FILE]")
 	if err != nil {
 		return err

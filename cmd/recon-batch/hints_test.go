@@ -68,7 +68,7 @@ func TestTextsNameWhatExists(t *testing.T) {
 func literals(t *testing.T, root string) []string {
 	t.Helper()
 	var out []string
-	for _, dir := range []string{"cmd/recon-batch", "internal/duck", "internal/fail", "internal/pipeline", "rules", "extract", "match", "classify", "report"} {
+	for _, dir := range []string{"cmd/recon-batch", "doctor", "internal/duck", "internal/fail", "internal/pipeline", "rules", "extract", "match", "classify", "report"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(p string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() || filepath.Ext(p) != ".go" || strings.HasSuffix(p, "_test.go") {
 				return err

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+
+	"github.com/urfave/cli/v2"
 )
 
 func main() {
@@ -29,5 +31,8 @@ func do(s *session) (status int) {
 			status = s.finish(ctx, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
+	for _, c := range []*cli.Command{s.quickCommand(), s.doctorCommand()} { // those that a person types first
+		s.args = flagsFirst(s.args, c)
+	}
 	return s.finish(ctx, newApp(s).RunContext(ctx, s.args))
 }

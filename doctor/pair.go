@@ -1,0 +1,612 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// PairOptions say what is known of two files.
+type PairOptions struct {
+	Left, Right Options // their sides are set: operations and results
+	// Key names columns of both files, "op_id=reference" where they differ; several
+	// are one key together. Empty: found by the texts that both files have.
+	Key []string
+	// Compare names columns of both files, "amount=gross" where they differ. Nil: what
+	// both files seem to have of amount, currency and status.
+	Compare []string
+	// Plain: the key is the only pass, and no preset is used.
+	Plain bool
+	// Name of the job; made of the names of the files where it is "".
+	Name string
+}
+
+// Pair is a job of two files.
+type Pair struct {
+	Left    *Report  `json:"operations"`
+	Right   *Report  `json:"results"`
+	Assumed []string `json:"assumed"`
+	Job     string   `json:"job_file"`
+	Day     string   `json:"day,omitempty"` // newest day of the records, "" where they have none
+
+	opt     PairOptions
+	match   []line
+	compare []line
+}
+
+// Join looks at two files and makes a job of them: what the left one lists was
+// intended, what the right one lists is what happened. Errors are those of Look, and
+// of class Usage where a named column is not there.
+func Join(ctx context.Context, left, right string, opt PairOptions) (*Pair, error) {
+	opt.Left.Side, opt.Right.Side = rules.Operations, rules.Results
+	opt.Left.NoPreset, opt.Right.NoPreset = opt.Plain, opt.Plain
+	p := &Pair{opt: opt, Assumed: []string{}}
+	var err error
+	for _, f := range []struct {
+		path string
+		opt  Options
+		to   **Report
+	}{{left, opt.Left, &p.Left}, {right, opt.Right, &p.Right}} {
+		if *f.to, err = Look(ctx, f.path, f.opt); err != nil {
+			return nil, err
+		}
+		if r := *f.to; r.Problem != "" || r.Fragment == "" {
+			e := fail.New(fail.Input, "%s", r.Problem)
+			if r.Problem == "" {
+				e = fail.New(fail.Input, "%s: no column of it can be used", f.path)
+			}
+			return nil, e.WithHint("%s", cmp.Or(r.Hint, "`recon-batch doctor` says more about the file"))
+		}
+	}
+	p.assume("%s lists what you intended (operations), %s what happened (results)", quoted(left), quoted(right))
+	if err := p.key(); err != nil {
+		return nil, err
+	}
+	if err := p.compared(); err != nil {
+		return nil, err
+	}
+	p.units()
+	p.assumeForms()
+	p.days()
+	return p, p.write()
+}
+
+func (p *Pair) assume(format string, args ...any) {
+	p.Assumed = append(p.Assumed, fmt.Sprintf(format, args...))
+}
+
+// key finds the passes.
+func (p *Pair) key() error {
+	if len(p.opt.Key) > 0 {
+		return p.namedKey()
+	}
+	l, r, both, of := p.bestKey()
+	if l == nil && p.presetKey() {
+		return nil
+	}
+	if l == nil {
+		l, r = p.Left.Column(p.Left.fieldColumns()["operation_id"]), p.Right.Column(p.Right.fieldColumns()["operation_id"])
+		if l != nil && r != nil {
+			p.assume("the key is %s and %s, though no text of the one is in the other: check it", quoted(l.Name), quoted(r.Name))
+			p.bind("operation_id", l, r)
+			p.match = append(p.match, line{"- " + flow(pairs{{"pass", "operation_id"}, {"on", []string{"operation_id"}}, {"identity", true}}), "GUESS, unsure: the files have no id in common"})
+			return nil
+		}
+		return fail.New(fail.Usage, "no column of the two files can be a key of both").
+			WithHint("name it by --key, such as --key id or --key op_id=reference")
+	}
+	share := fmt.Sprintf("%s of %s texts of %s are in %s", grouped(both), grouped(of), quoted(l.Name), quoted(r.Name))
+	p.assume("the key is %s: %s", keyText(l, r), share)
+	p.bind("operation_id", l, r)
+	p.match = append(p.match, line{"- " + flow(pairs{{"pass", "operation_id"}, {"on", []string{"operation_id"}}, {"identity", true}}), "GUESS, likely: " + share})
+	if !p.opt.Plain {
+		p.morePasses()
+	}
+	return nil
+}
+
+// presetKey takes the operation id that a preset finds inside a column, where no
+// column as a whole is a key.
+func (p *Pair) presetKey() bool {
+	if p.Left.look.d.preset == nil && p.Right.look.d.preset == nil || !p.Left.look.gives("operation_id") || !p.Right.look.gives("operation_id") {
+		return false
+	}
+	p.assume("the key is operation_id, as the preset finds it in the file")
+	p.match = append(p.match, line{"- " + flow(pairs{{"pass", "operation_id"}, {"on", []string{"operation_id"}}, {"identity", true}}), "GUESS, unsure: by the preset"})
+	return true
+}
+
+// gives tells whether the source has a product field, by itself or by its preset.
+func (l *look) gives(name string) bool {
+	if slices.ContainsFunc(l.d.fields, func(f field) bool { return f.name == name }) {
+		return true
+	}
+	if l.d.preset == nil {
+		return false
+	}
+	job, _, err := l.withPreset(l.d.preset)
+	return err == nil && job.Spec(l.d.preset.Side).Field(name) != nil
+}
+
+// units looks whether one side writes its amounts in minor units: whole numbers that
+// are about a hundred times those of the other side.
+func (p *Pair) units() {
+	l, r := p.Left.Column(p.Left.fieldColumns()["amount"]), p.Right.Column(p.Right.fieldColumns()["amount"])
+	if l == nil || r == nil || p.Left.look.d.preset != nil || p.Right.look.d.preset != nil {
+		return
+	}
+	for _, x := range []struct {
+		whole, other *Column
+		look         *look
+	}{{l, r, p.Left.look}, {r, l, p.Right.look}} {
+		if x.whole.Looks != "integer" || x.other.Looks != "decimal" || x.look.r.fieldColumns()["currency"] == "" {
+			continue
+		}
+		a, okA := new(big.Rat).SetString(x.whole.Sum)
+		b, okB := new(big.Rat).SetString(x.other.Sum)
+		if !okA || !okB || b.Sign() == 0 || x.whole.Filled == 0 {
+			continue
+		}
+		times, _ := new(big.Rat).Quo(new(big.Rat).Mul(a, big.NewRat(x.other.Filled, 1)), new(big.Rat).Mul(b, big.NewRat(x.whole.Filled, 1))).Float64()
+		if times < 40 || times > 250 {
+			continue
+		}
+		for i := range x.look.d.fields {
+			f := &x.look.d.fields[i]
+			if v, ok := f.value.(pairs); ok && f.name == "amount" {
+				v.set("minor_units_of", "currency")
+				f.value, f.comment = v, "GUESS, unsure: whole numbers, a hundred times those of the other side"
+				p.assume("%s of %s is in minor units, such as cents: whole numbers, about a hundred times those of the other side", quoted(x.whole.Name), quoted(x.look.r.File))
+			}
+		}
+	}
+}
+
+func keyText(l, r *Column) string {
+	if l.Name == r.Name {
+		return quoted(l.Name)
+	}
+	return quoted(l.Name) + " = " + quoted(r.Name)
+}
+
+// namedKey takes the columns that were named.
+func (p *Pair) namedKey() error {
+	var fields []string
+	for i, k := range p.opt.Key {
+		l, r, err := p.columns(k, "--key")
+		if err != nil {
+			return err
+		}
+		name := "operation_id"
+		if len(p.opt.Key) > 1 {
+			name = fieldName(l.Name, i)
+			p.define(name, l, r)
+		} else {
+			p.bind(name, l, r)
+		}
+		fields = append(fields, name)
+		both, of := p.common(l, r)
+		p.assume("%s is a key of both: %s of %s different texts of %s are in %s", keyText(l, r), grouped(both), grouped(of), quoted(l.Name), quoted(r.Name))
+	}
+	name := "key"
+	if len(fields) == 1 {
+		name = fields[0]
+	}
+	p.match = append(p.match, line{"- " + flow(pairs{{"pass", name}, {"on", fields}, {"identity", true}}), "as named"})
+	return nil
+}
+
+// columns finds the columns of "name" or "left=right".
+func (p *Pair) columns(spec, flag string) (l, r *Column, err error) {
+	left, right, two := strings.Cut(spec, "=")
+	if !two {
+		right = left
+	}
+	find := func(rep *Report, name string) (*Column, error) {
+		if c := rep.Column(name); c != nil {
+			return c, nil
+		}
+		for i := range rep.Columns {
+			if c := &rep.Columns[i]; plainName(c.Name) == plainName(name) {
+				return c, nil
+			}
+		}
+		if column := rep.fieldColumns()[name]; column != "" {
+			return rep.Column(column), nil
+		}
+		var names []string
+		for _, c := range rep.Columns {
+			names = append(names, quoted(c.Name))
+		}
+		return nil, fail.New(fail.Usage, "%s has no column %s", rep.File, quoted(name)).
+			WithHint("its columns are %s; where the two files differ write %s left=right", list(names, 20), flag)
+	}
+	if l, err = find(p.Left, left); err == nil {
+		r, err = find(p.Right, right)
+	}
+	return l, r, err
+}
+
+// fieldName makes a name for a product field.
+func fieldName(column string, i int) string {
+	if name := plainName(column); name != "" && name[0] >= 'a' {
+		return name
+	}
+	return fmt.Sprintf("key_%d", i+1)
+}
+
+// maxCommon bounds the fingerprints of one column that are looked up.
+const maxCommon = 50_000
+
+// common counts the different texts of one column that the other has, among those
+// that were compared.
+func (p *Pair) common(l, r *Column) (both, of int64) {
+	a, b := p.Left.look.column(l).marks, p.Right.look.column(r).marks
+	step := uint64(len(a)/maxCommon + 1)
+	for m := range a {
+		if m%step != 0 {
+			continue
+		}
+		of++
+		if _, ok := b[m]; ok {
+			both++
+		}
+	}
+	return both, of
+}
+
+// bestKey finds the pair of columns that have the most texts in common, among those
+// whose texts tell records apart.
+func (p *Pair) bestKey() (bl, br *Column, both, of int64) {
+	candidates := func(r *Report) (out []*Column) {
+		for i := range r.Columns {
+			c := &r.Columns[i]
+			if c.Filled > 0 && c.Distinct*3 > c.Compared && (c.Looks == "text" || c.Looks == "integer") && !r.look.duplicate(c.Name) && r.look.column(c).marks != nil {
+				out = append(out, c)
+			}
+		}
+		return out
+	}
+	best := 0.0
+	for _, l := range candidates(p.Left) {
+		for _, r := range candidates(p.Right) {
+			b, o := p.common(l, r)
+			if b == 0 || b < 2 && min(l.Distinct, r.Distinct) > 2 {
+				continue
+			}
+			small := max(1, min(o, r.Distinct))
+			score := min(1, float64(b)/float64(small)) * float64(l.Distinct) / float64(l.Compared) * float64(r.Distinct) / float64(r.Compared) *
+				min(1, float64(l.Filled)/float64(max(1, p.Left.Records))+0.2)
+			if idName(l.Name) || idName(r.Name) {
+				score *= 1.2
+			}
+			if l.Field == "operation_id" || r.Field == "operation_id" {
+				score *= 1.2
+			}
+			if score > best {
+				bl, br, both, of, best = l, r, b, o, score
+			}
+		}
+	}
+	if best < 0.05 {
+		return nil, nil, 0, 0
+	}
+	return bl, br, both, of
+}
+
+// morePasses adds what both sides have besides the key.
+func (p *Pair) morePasses() {
+	l, r := p.Left.fieldColumns(), p.Right.fieldColumns()
+	if a, b := p.Left.Column(l["idempotency_key"]), p.Right.Column(r["idempotency_key"]); a != nil && b != nil {
+		if both, of := p.common(a, b); both > 0 {
+			p.match = append(p.match, line{"- " + flow(pairs{{"pass", "idempotency_key"}, {"on", []string{"idempotency_key"}}, {"identity", true}}),
+				fmt.Sprintf("GUESS, likely: %s of %s texts are on both sides", grouped(both), grouped(of))})
+		}
+	}
+	a, b := p.Left.Column(l["entity"]), p.Right.Column(r["entity"])
+	if a == nil || b == nil || l["amount"] == "" || r["amount"] == "" || l["currency"] == "" || r["currency"] == "" {
+		return
+	}
+	if both, of := p.common(a, b); both > 0 {
+		p.match = append(p.match, line{"- " + flow(pairs{{"pass", "business_key"}, {"on", []string{"entity", "currency", "amount"}}}),
+			fmt.Sprintf("GUESS, unsure: %s of %s texts of %s are on both sides; for records that carry no id", grouped(both), grouped(of), quoted(a.Name))})
+	}
+}
+
+// bind gives a product field its columns on both sides.
+func (p *Pair) bind(name string, l, r *Column) {
+	p.Left.look.rebind(name, l)
+	p.Right.look.rebind(name, r)
+}
+
+// define adds a field that both sides have in the same type.
+func (p *Pair) define(name string, l, r *Column) {
+	for _, x := range []struct {
+		look *look
+		col  *Column
+	}{{p.Left.look, l}, {p.Right.look, r}} {
+		x.look.d.fields = slices.DeleteFunc(x.look.d.fields, func(f field) bool { return f.name == name })
+		long := pairs{{"column", x.col.Name}}
+		switch {
+		case l.Looks == "decimal" || r.Looks == "decimal", l.Looks == "integer" && r.Looks == "integer" && fieldOfName(l.Name) == "amount":
+			if numberColumn(l) && numberColumn(r) {
+				long.set("type", "decimal")
+				x.look.numberKeys(&long, x.look.column(x.col))
+			}
+		case l.Looks == "currency" && r.Looks == "currency":
+			long.set("type", "currency")
+		case l.Looks == r.Looks && (l.Looks == "date" || l.Looks == "timestamp"):
+			x.look.timeKeys(&long, x.col, x.look.column(x.col), "")
+		}
+		var value any = long
+		if len(long) == 1 {
+			value = x.col.Name
+		}
+		x.look.d.fields = append(x.look.d.fields, field{name, value, "compared"})
+	}
+}
+
+func numberColumn(c *Column) bool { return c.Looks == "decimal" || c.Looks == "integer" }
+
+// rebind gives a field another column.
+func (l *look) rebind(name string, c *Column) {
+	for i := range l.r.Columns {
+		if o := &l.r.Columns[i]; o.Field == name && o != c {
+			o.Field = ""
+		}
+	}
+	l.d.fields = slices.DeleteFunc(l.d.fields, func(f field) bool {
+		column, _ := f.value.(string)
+		return f.name == name || column == c.Name && (f.name == "remote_id" || f.name == "entity")
+	})
+	c.Field = ""
+	l.addField(name, c, "")
+	slices.SortStableFunc(l.d.fields, func(a, b field) int { return fieldPlace(a.name) - fieldPlace(b.name) })
+}
+
+// compared says which fields are compared.
+func (p *Pair) compared() error {
+	l, r := p.Left.fieldColumns(), p.Right.fieldColumns()
+	var what []string
+	defer func() {
+		if len(what) > 0 {
+			p.assume("compared: %s", strings.Join(what, "; "))
+		} else {
+			p.assume("nothing is compared but presence: name columns by --compare")
+		}
+	}()
+	if p.opt.Compare == nil {
+		for _, name := range []string{"amount", "currency"} {
+			if l[name] != "" && r[name] != "" {
+				p.compare = append(p.compare, line{"- {field: " + name + "}", "GUESS, likely"})
+				what = append(what, compareText(name, p.Left.Column(l[name]), p.Right.Column(r[name])))
+			}
+		}
+		if p.Right.look.d.preset == nil && r["status"] != "" && p.mapped() {
+			p.compare = append(p.compare, line{"- {field: status, expect: succeeded}", "by the map of the results"})
+			what = append(what, "status of the results, by what its texts seem to mean")
+		}
+		if p.Right.look.d.preset != nil {
+			p.presetCompare()
+			what = append(what, "what the preset gives")
+		}
+		return nil
+	}
+	for i, spec := range p.opt.Compare {
+		a, b, err := p.columns(spec, "--compare")
+		if err != nil {
+			return err
+		}
+		name := fieldName(cmp.Or(sameField(a, b), a.Name), i)
+		switch {
+		case name == "status" || a.Field == "state" && b.Field == "status":
+			p.statusText(a, b)
+			name = "status"
+		case a.Field != name || b.Field != name:
+			p.define(name, a, b)
+		}
+		if slices.ContainsFunc(p.compare, func(l line) bool { return l.text == "- {field: "+name+"}" }) {
+			continue
+		}
+		p.compare = append(p.compare, line{"- {field: " + name + "}", "as named"})
+		what = append(what, compareText(name, a, b)+", as "+p.typeOf(name))
+	}
+	// Amounts compare only in one currency (V22).
+	named := func(name string) bool {
+		return slices.ContainsFunc(p.compare, func(l line) bool { return l.text == "- {field: "+name+"}" })
+	}
+	if named("amount") && !named("currency") && l["currency"] != "" && r["currency"] != "" {
+		p.compare = append(p.compare, line{"- {field: currency}", "amounts compare only in one currency"})
+		what = append(what, "currency, since amounts compare only in one currency")
+	}
+	return nil
+}
+
+// compareText names what is compared: the field, and the columns where they are
+// called otherwise.
+func compareText(name string, l, r *Column) string {
+	if l.Name == name && r.Name == name {
+		return name
+	}
+	return name + " (" + keyText(l, r) + ")"
+}
+
+func sameField(a, b *Column) string {
+	if a.Field == b.Field {
+		return a.Field
+	}
+	return ""
+}
+
+// statusText compares two texts as they are.
+func (p *Pair) statusText(a, b *Column) {
+	for _, x := range []struct {
+		l *look
+		c *Column
+	}{{p.Left.look, a}, {p.Right.look, b}} {
+		x.l.d.fields = slices.DeleteFunc(x.l.d.fields, func(f field) bool { return f.name == "status" })
+		x.l.d.fields = append(x.l.d.fields, field{"status", x.c.Name, "compared as text"})
+	}
+}
+
+// typeOf is the type of a field of the operations.
+func (p *Pair) typeOf(name string) string {
+	for _, f := range p.Left.look.d.fields {
+		if v, ok := f.value.(pairs); ok && f.name == name {
+			if t, ok := v.get("type"); ok {
+				return t.(string)
+			}
+		}
+	}
+	return "text"
+}
+
+// mapped tells whether the status of the results has a map.
+func (p *Pair) mapped() bool {
+	return slices.ContainsFunc(p.Right.look.d.fields, func(f field) bool {
+		v, ok := f.value.(pairs)
+		if !ok || f.name != "status" {
+			return false
+		}
+		_, has := v.get("map")
+		return has
+	})
+}
+
+// presetCompare compares what a preset of the results gives.
+func (p *Pair) presetCompare() {
+	for _, name := range []string{"amount", "currency"} {
+		text := "- {field: " + name + "}"
+		if p.Left.look.gives(name) && p.Right.look.gives(name) && !slices.ContainsFunc(p.compare, func(l line) bool { return l.text == text }) {
+			p.compare = append(p.compare, line{text, ""})
+		}
+	}
+	if p.Right.look.gives("status") {
+		p.compare = append(p.compare, line{"- {field: status, expect: succeeded}", "by the map of the preset"})
+	}
+}
+
+// assumeForms says how each file is read.
+func (p *Pair) assumeForms() {
+	for _, r := range []*Report{p.Left, p.Right} {
+		var parts []string
+		for _, m := range r.Remarks {
+			switch m.Topic {
+			case "form", "encoding", "header", "footer", "numbers", "sheet", "member", "kinds":
+				if m.Sure != Fact || m.Topic == "form" {
+					text := m.Text
+					if m.Topic != "form" {
+						text = m.Topic + ": " + text
+					}
+					if m.Sure == Unsure {
+						text += " (unsure)"
+					}
+					parts = append(parts, text)
+				}
+			}
+		}
+		if b := r.Best(); b != nil {
+			parts = append(parts, "preset "+b.Preset)
+		}
+		p.assume("%s, %s: %s", quoted(r.File), plural(r.Records, "record"), strings.Join(parts, "; "))
+	}
+	p.assume("both files are whole: what is not in them does not exist (coverage: complete)")
+}
+
+// days finds the newest day of the records, which is a business date to run with.
+func (p *Pair) days() {
+	for _, r := range []*Report{p.Left, p.Right} {
+		for _, c := range r.Columns {
+			if (c.Field == "created_at" || fieldOfName(c.Name) == "created_at") && len(c.Until) >= 10 {
+				if _, err := time.Parse("2006-01-02", c.Until[:10]); err == nil {
+					p.Day = max(p.Day, c.Until[:10])
+				}
+			}
+		}
+	}
+}
+
+// write makes the job, and makes sure that it is valid.
+func (p *Pair) write() error {
+	var err error
+	for range 3 {
+		p.Job = p.text()
+		if _, err = rules.Parse([]byte(p.Job), "the job"); err == nil {
+			return nil
+		}
+		changed := false
+		for _, l := range []*look{p.Left.look, p.Right.look} {
+			if l.d.preset != nil {
+				l.d.preset, l.d.fields, l.d.notes, changed = nil, nil, nil, true
+				l.assign()
+			}
+		}
+		if !changed {
+			break
+		}
+		p.match, p.compare, p.Assumed = nil, nil, p.Assumed[:1]
+		if err := p.key(); err != nil {
+			return err
+		}
+		if err := p.compared(); err != nil {
+			return err
+		}
+		p.assumeForms()
+	}
+	return fail.Wrap(fail.Internal, err, "the job that was made of the two files is not valid")
+}
+
+var jobLetters = strings.NewReplacer("_", "-", ".", "-")
+
+// name of the job.
+func (p *Pair) name() string {
+	if p.opt.Name != "" {
+		return p.opt.Name
+	}
+	base := func(r *Report) string {
+		name, _, _ := strings.Cut(r.look.name, ".")
+		name = jobLetters.Replace(plainName(name))
+		name = strings.Trim(strings.TrimRight(name, "0123456789-"), "-")
+		if name == "" || name[0] < 'a' {
+			name = "file"
+		}
+		return name[:min(len(name), 24)]
+	}
+	return strings.Trim(base(p.Left)+"-"+base(p.Right), "-")
+}
+
+// text is the job file.
+func (p *Pair) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# A job of two files, made by recon-batch from %s and %s.\n", oneLine(quoted(p.Left.File)), oneLine(quoted(p.Right.File)))
+	b.WriteString("# Each GUESS is for you to confirm: a run takes what is written here, and guesses nothing.\n")
+	b.WriteString("# Every key is explained in rules/REFERENCE.md; `recon-batch schema` gives them to editors.\n")
+	head := []line{
+		{"job: " + p.name(), "the folder of its runs, and the name in all outputs"},
+		{"timezone: UTC", "GUESS, unsure: the business calendar"},
+	}
+	b.WriteString(write(head, ""))
+	b.WriteString("\n# What was intended: one record an operation.\n")
+	b.WriteString(p.Left.look.d.side(rules.Operations, true))
+	b.WriteString("\n# What happened, as the other side says it.\n")
+	b.WriteString(p.Right.look.d.side(rules.Results, true))
+	b.WriteString("\n# Passes in order: a record that one claimed is not offered to the next.\nmatch:\n")
+	b.WriteString(write(p.match, "  "))
+	if len(p.compare) > 0 {
+		b.WriteString("\ncompare:\n")
+		b.WriteString(write(p.compare, "  "))
+	}
+	b.WriteString("\n# When a missing result becomes meaningful, and what may be sent again: nothing is, until you say so.\n")
+	b.WriteString("# types: {\"*\": {window: {expected: 15m, deadline: 6h}, idempotent: true}}\n")
+	b.WriteString("\ngates:\n")
+	b.WriteString(write([]line{{`- {gate: nothing-open, fail_when: "differences > 0"}`, "the run ends with 3 where anything differs"}}, "  "))
+	b.WriteString("outputs: {dir: out}\n")
+	return b.String()
+}
