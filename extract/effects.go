@@ -62,8 +62,13 @@ func newEffectPlan(e *rules.Effects, identifies func(string) bool, fields []*fie
 	return p
 }
 
-// effectID stands for the key of an effect.
-type effectID [sha256.Size]byte
+// effectID stands for the key of an effect: a fingerprint of 128 bits, as rows have.
+type effectID [16]byte
+
+func newEffectID(text []byte) effectID {
+	sum := sha256.Sum256(text)
+	return effectID(sum[:16])
+}
 
 // id gives the effect of a record; false where its key is empty or unreadable.
 func (p *effectPlan) id(vals []value) (effectID, bool) {
@@ -71,7 +76,7 @@ func (p *effectPlan) id(vals []value) (effectID, bool) {
 	if !ok {
 		return effectID{}, false
 	}
-	return sha256.Sum256(text), true
+	return newEffectID(text), true
 }
 
 // effectIndex holds what the parts of one file add to their effects, and which record
@@ -114,9 +119,9 @@ func (s *stager) indexEffects(ctx context.Context, f *foundFile, in io.ReadSeeke
 		if len(index.sums)+len(index.best) == 0 {
 			return nil, nil
 		}
-		if len(index.sums)+len(index.best) > maxParts {
-			return nil, fail.New(fail.Input, "%s: more than %d effects have parts, which is the limit", f.rel, maxParts).
-				WithHint("look at effects.parts in the job file: a role of many records is no part")
+		if index.full() {
+			return nil, fail.New(fail.Input, "%s: more than %d effects have parts that add something, or %d have steps, which is the limit", f.rel, maxSums, maxSteps).
+				WithHint("look at effects.parts in the job file: a role of many records is no part; or take the files of shorter times")
 		}
 	}
 	first := int64(0)
@@ -130,8 +135,14 @@ func (s *stager) indexEffects(ctx context.Context, f *foundFile, in io.ReadSeeke
 	return index, trouble
 }
 
-// maxParts bounds the effects with parts of one file, which are held in memory.
-const maxParts = 2_000_000
+// Bounds of what one file has in memory: some 300 bytes for each effect with sums and
+// 60 for each with steps.
+const (
+	maxSums  = 500_000
+	maxSteps = 4_000_000
+)
+
+func (x *effectIndex) full() bool { return len(x.sums) > maxSums || len(x.best) > maxSteps }
 
 func (e *effectSum) fault() string {
 	switch {
@@ -187,7 +198,7 @@ func (x *effectIndex) part(c *converter, no int64) {
 		return
 	}
 	id, ok := p.id(c.vals)
-	if !ok || len(x.sums)+len(x.best) > maxParts {
+	if !ok || x.full() {
 		return // a part of nothing: it stays as it is
 	}
 	if len(part.from) == 0 {
@@ -223,7 +234,7 @@ func (x *effectIndex) part(c *converter, no int64) {
 
 // in is the effect as the parts in one currency see it.
 func (id effectID) in(currency string) effectID {
-	return sha256.Sum256(append(id[:], currency...))
+	return newEffectID(append(id[:], currency...))
 }
 
 // of returns what the parts in the record's currency, and those of any, add up to.

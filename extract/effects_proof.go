@@ -219,12 +219,30 @@ func equation(t rules.Tie) string {
 	return strings.TrimSpace(text)
 }
 
+// remarkOptional reports columns that may be missing, and are.
+func (l *loader) remarkOptional(src *rules.Source) {
+	if src.Format == rules.FormatNDJSON || src.Format == rules.FormatJSON {
+		return // a member may be missing in any record
+	}
+	l.of(src.Name, func(i int, s *staged) {
+		var missing []string
+		for _, c := range neededColumns(src, newStagePlan(l.layout, src).sourceFields()) {
+			if c.optional && c.name != "" && !slices.Contains(s.Header, c.name) {
+				missing = append(missing, c.name)
+			}
+		}
+		if len(missing) > 0 {
+			l.find("missing_column", l.found[i], "%s does not have %s, which may be missing: the fields that read it are null", l.found[i].rel, quoteList(missing))
+		}
+	})
+}
+
 // remarkKnown reports columns that the source is not known to have.
 func (l *loader) remarkKnown(src *rules.Source) {
 	if src.Known == nil || len(src.Known.Columns) == 0 {
 		return
 	}
-	fields := src.Fields
+	fields := newStagePlan(l.layout, src).sourceFields()
 	known, below := knownColumns(src, fields)
 	l.of(src.Name, func(i int, s *staged) {
 		var unknown []string

@@ -234,6 +234,7 @@ func (l *loader) remark() {
 		})
 		l.remarkColumns(src)
 		l.remarkKnown(src)
+		l.remarkOptional(src)
 		l.remarkKeys(src)
 	}
 }

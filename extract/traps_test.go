@@ -89,7 +89,10 @@ func TestT3OptionalColumn(t *testing.T) {
 		fee.Optional = true
 		w.fields(rules.Operations, rules.Field{Name: "operation_id", Column: "id"}, fee)
 		w.source(rules.Operations, "a.csv", nil)
-		_, rows := w.mustLoad(rules.Operations)
+		rel, rows := w.mustLoad(rules.Operations)
+		if missing := len(rel.Findings) == 1 && rel.Findings[0].Code == "missing_column"; missing != (want == nil) {
+			t.Errorf("%q: findings %v", data, rel.Findings)
+		}
 		got := rows[0].V["f_fee"]
 		if got != nil {
 			got = fmt.Sprint(got)

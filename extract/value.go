@@ -89,7 +89,7 @@ func (r *fieldReader) read(rec *rawRecord, vals []value) {
 	if r.whence != nil {
 		c, readable = r.whence.of(rec, &r.form)
 	}
-	if !allHold(r.where, rec) {
+	if r.where != nil && !allHold(r.where, rec) {
 		c, readable = &nullCell, true
 	}
 	v.text, v.canon = c.Text, nil

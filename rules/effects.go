@@ -1,6 +1,10 @@
 package rules
 
-import "go.yaml.in/yaml/v4"
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+)
 
 // Known is what a source is known to hold. What else it holds is surfaced, and never
 // taken for something else.
@@ -108,6 +112,9 @@ func (d *decoder) proofs(o *object, s *Source) {
 	if c := o.sub("effects", effectsShape); c != nil {
 		s.Effects = d.effects(c)
 	}
+	if e := s.Effects; e != nil && s.OnReject == RejectKeep && slices.ContainsFunc(e.Parts, func(p EffectPart) bool { return len(p.Add) > 0 }) {
+		o.fail("effects", "leave `on_reject: keep` away", "a rejected record could be a part of an effect, whose sum would then be wrong")
+	}
 	o.objects("ties", tieShape, func(_ int, c *object) {
 		t := Tie{Total: c.text("total", ""), Plus: c.texts("plus"), Minus: c.texts("minus"), Same: c.texts("same")}
 		if len(t.Plus)+len(t.Minus) == 0 {
@@ -144,6 +151,19 @@ func (d *decoder) effects(o *object) *Effects {
 	return e
 }
 
+// fills tells whether parts of effects add to the field.
+func (e *Effects) fills(field string) bool {
+	if e == nil {
+		return false
+	}
+	for i := range e.Parts {
+		if slices.ContainsFunc(e.Parts[i].Add, func(a EffectSum) bool { return a.To == field }) {
+			return true
+		}
+	}
+	return false
+}
+
 // checkProofs: the fields that the proofs of a source name exist, with their types.
 func (d *decoder) checkProofs(job *Job, s Side, src *Source, path string) {
 	spec := job.Spec(s)
@@ -155,6 +175,11 @@ func (d *decoder) checkProofs(job *Job, s Side, src *Source, path string) {
 			}
 		}
 		d.fail(p, "declare `type: "+string(types[0])+"`", "the field %s is %s, it must be %s", name, f.Type, types[0])
+	}
+	for _, f := range src.Fields {
+		if f.SumOfParts && !src.Effects.fills(f.Name) {
+			d.fail(join(join(string(s), "fields"), f.Name), "add it to `effects`: `parts: [{role: fee, add: {amount: "+f.Name+"}}]`", "nothing fills the field %s of the source %s", f.Name, src.Name)
+		}
 	}
 	if k := src.Known; k != nil {
 		for _, name := range sortedKeys(k.Values) {
