@@ -273,9 +273,9 @@ func (x *effectIndex) mainRecord(c *converter, no int64) {
 // is added or lost: totals before and after are equal.
 func (c *converter) fold() {
 	p := c.effects
-	role := string(c.vals[p.role].text)
-	part := p.parts[role]
-	if part == nil && !p.main[role] {
+	role := c.vals[p.role].text
+	part := p.parts[string(role)]
+	if part == nil && !p.main[string(role)] {
 		return
 	}
 	id, ok := p.id(c.vals)

@@ -100,7 +100,7 @@ type Total struct {
 
 // Finding is a warning that people should see.
 type Finding struct {
-	Code   string // file_skipped, file_missing, new_column, key_coverage, pages_overlap, coverage_withdrawn, e_notation, …
+	Code   string // one of rules.FindingCodes
 	Source string
 	File   string
 	Text   string
