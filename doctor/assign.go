@@ -195,7 +195,7 @@ func (l *look) column(col *Column) *column {
 }
 
 func said(a, b string) string {
-	if a == "" {
+	if a == "" || strings.HasPrefix(b, a+":") {
 		return b
 	}
 	return a + "; " + b

@@ -32,6 +32,13 @@ func (l *look) controls() {
 		c := Control{Where: fmt.Sprintf("%s.%d", l.d.controlLine, i+1), Stated: text, Sure: Unsure}
 		l.explain(&c, n, scale, i)
 		l.r.Controls = append(l.r.Controls, c)
+		switch {
+		case c.Ties || c.Of == "":
+		case c.Of == "count":
+			l.r.find("control_differs", "", "%s states %s, and %s were read: if it is their number, the file is not whole", c.Where, quoted(text), plural(l.r.Records, "record"))
+		default:
+			l.r.find("control_differs", c.Of, "%s states %s, and %s comes to %s: if it is its sum, the file is not whole", c.Where, quoted(text), quoted(c.Of), c.Found)
+		}
 	}
 }
 

@@ -23,8 +23,9 @@ type draft struct {
 	controls    pairs
 	fields      []field
 	preset      *rules.Preset
-	provisional bool     // intraday: its silence proves nothing
-	notes       []string // comments at the end
+	provisional bool            // intraday: its silence proves nothing
+	sure        map[string]Sure // of what was said, by topic
+	notes       []string        // comments at the end
 }
 
 // field is one product field of the draft.
@@ -97,13 +98,14 @@ func (d *draft) lines(fields bool) []line {
 		}
 	}
 	if len(dialect) > 0 {
-		add("", "csv: %s", flow(dialect))
+		add(d.guess("form", "encoding", "quote", "header", "footer", "comments", "numbers"), "csv: %s", flow(dialect))
 	}
 	for _, p := range parts {
 		if d.preset != nil && p.key != "zip" && p.key != "xlsx" {
 			continue
 		}
-		add("", "%s: %s", p.key, flow(p.value))
+		topics := map[string][]string{"zip": {"member"}, "xlsx": {"sheet", "header", "footer"}, "typed": {"kinds"}, "fixed": {"form", "columns"}, "json": {"form"}, "xml": {"form"}}
+		add(d.guess(topics[p.key]...), "%s: %s", p.key, flow(p.value))
 	}
 	switch {
 	case d.preset != nil:
@@ -118,6 +120,9 @@ func (d *draft) lines(fields bool) []line {
 	}
 	if fields && len(d.fields) > 0 {
 		how := "GUESS, likely, by the names of the columns, where nothing else is said"
+		if d.preset != nil {
+			how = "what the preset leaves to the job"
+		}
 		if rules.Format(d.format).Bank() {
 			how = "the columns are those of the format, in every file"
 		}
@@ -153,6 +158,21 @@ func write(lines []line, indent string) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// guess is the comment of a line that follows from what was said about some topics:
+// it is as sure as the least sure of them.
+func (d *draft) guess(topics ...string) string {
+	worst := ""
+	for _, t := range topics {
+		switch d.sure[t] {
+		case Unsure:
+			return "GUESS, unsure"
+		case Likely:
+			worst = "GUESS, likely"
+		}
+	}
+	return worst
 }
 
 // side is the draft as one side of a job.

@@ -236,6 +236,8 @@ func (v *Inventory) keys() {
 		}
 		k := Key{Column: c.Name, Filled: c.Filled, Distinct: c.Distinct, Compared: c.Compared}
 		switch {
+		case c.Unique() && c.Field == "entity":
+			k.Use, k.Why = "part", "never twice here; but an order, invoice or customer may have several operations"
 		case c.Unique() && c.Filled == v.Records:
 			k.Use, k.Why = "identity", "in every record, and never twice"
 		case c.Unique() && c.Filled*2 > v.Records:

@@ -14,7 +14,7 @@ func InventoryText(w io.Writer, v *Inventory, color bool) error {
 	for _, c := range []struct{ what, column string }{{"type", v.Type}, {"state", v.State}, {"amount", v.Amount}, {"currency", v.Currency}, {"created", v.Created}} {
 		text := "no column found"
 		if c.column != "" {
-			text = safe(quoted(c.column)) + "  " + p.sureText(Likely, "by its name")
+			text = "column " + safe(quoted(c.column)) + "  " + p.sureText(Likely, "by its name")
 		}
 		p.line("  %-8s  %s", c.what, text)
 	}

@@ -585,7 +585,7 @@ func (p *Pair) name() string {
 // text is the job file.
 func (p *Pair) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# A job of two files, made by recon-batch from %s and %s.\n", oneLine(quoted(p.Left.File)), oneLine(quoted(p.Right.File)))
+	fmt.Fprintf(&b, "# A job of two files, %s and %s, made by recon-batch.\n", oneLine(quoted(p.Left.File)), oneLine(quoted(p.Right.File)))
 	b.WriteString("# Each GUESS is for you to confirm: a run takes what is written here, and guesses nothing.\n")
 	b.WriteString("# Every key is explained in rules/REFERENCE.md; `recon-batch schema` gives them to editors.\n")
 	head := []line{

@@ -61,8 +61,12 @@ var zonePath = regexp.MustCompile(`fields\.([A-Za-z0-9_]+)\.(layout|zone)$`)
 // withPreset reads the declarations of a preset around the file. What it leaves to
 // the job is filled in by anything, and told.
 func (l *look) withPreset(p *rules.Preset) (job *rules.Job, own presetOwn, err error) {
+	bare := false // the preset is for another format: nothing of this one's dialect
 	for try := range 5 {
 		d := *l.d
+		if bare {
+			d.format, d.csv, d.parts = "", nil, nil
+		}
 		if try > 0 || l.d.format == "typed" { // what stands above and below may be a kind of line for the preset
 			d.csv = slices.DeleteFunc(slices.Clone(d.csv), func(p pair) bool { return p.key != "delimiter" && p.key != "quote" })
 		}
@@ -83,6 +87,9 @@ func (l *look) withPreset(p *rules.Preset) (job *rules.Job, own presetOwn, err e
 				own.zones = append(own.zones, m[1])
 			} else if strings.HasPrefix(e.Path, "match") && !own.id {
 				own.id = true
+				before--
+			} else if !bare && strings.HasSuffix(e.Path, ".csv") {
+				bare = true
 				before--
 			}
 		}
@@ -189,8 +196,9 @@ func (l *look) knownColumns(src *rules.Source) (n int) {
 	if src.Known == nil {
 		return 0
 	}
+	needed := extract.RequiredColumns(src, src.Fields)
 	for _, c := range l.r.Columns {
-		if slices.ContainsFunc(src.Known.Columns, func(k string) bool {
+		if !slices.ContainsFunc(needed, func(r extract.RequiredColumn) bool { return r.Column == c.Name }) && slices.ContainsFunc(src.Known.Columns, func(k string) bool {
 			prefix, ok := strings.CutSuffix(k, "*")
 			return k == c.Name || ok && strings.HasPrefix(c.Name, prefix)
 		}) {

@@ -94,6 +94,12 @@ type Finding struct {
 }
 
 func (r *Report) remark(topic string, sure Sure, why, format string, args ...any) {
+	if r.look != nil {
+		if r.look.d.sure == nil {
+			r.look.d.sure = map[string]Sure{}
+		}
+		r.look.d.sure[topic] = sure
+	}
 	r.Remarks = append(r.Remarks, Remark{Topic: topic, Text: fmt.Sprintf(format, args...), Sure: sure, Why: why})
 }
 

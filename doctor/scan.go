@@ -148,7 +148,11 @@ func (s *scanner) remarkRejects() {
 		if r.line > 0 {
 			at = fmt.Sprintf(", first on line %d: %s", r.line, quoted(r.raw))
 		}
-		s.r.find(code, "", "%s cannot be read as records: %s%s", plural(r.n, "line"), reason, at)
+		what := plural(r.n, "line") + " cannot be read as records"
+		if r.n == 1 {
+			what = "1 line cannot be read as a record"
+		}
+		s.r.find(code, "", "%s: %s%s", what, reason, at)
 	}
 }
 

@@ -262,22 +262,26 @@ func (p *printer) presets(r *Report) {
 		return
 	}
 	p.head("Presets")
-	shown, others := 0, 0
+	shown, others, fit := 0, 0, false
 	for _, f := range r.Presets {
 		switch {
 		case f.Fits && f.Best:
+			fit = true
 			p.line("  %s %s", p.paint("32", f.Preset+" fits:"), safe(f.Why))
 		case f.Fits:
 			p.line("  %s reads it too: %s", f.Preset, safe(f.Why))
-		case f.Matched > 1 && shown < 3:
+		case f.Matched > len(f.Missing) && f.Matched > 2 && shown < 3:
 			shown++
 			p.line("  %s does not fit: %s", f.Preset, safe(f.Why))
 		default:
 			others++
 		}
 	}
-	if others > 0 {
-		p.line("  %s", p.paint("2", plural(int64(others), "other")+" do not fit; --output json says why of each"))
+	switch {
+	case others > 0 && (fit || shown > 0):
+		p.line("  %s", p.paint("2", "the others do not fit; --output json says why of each"))
+	case others > 0:
+		p.line("  none fits; --output json says why of each")
 	}
 }
 
