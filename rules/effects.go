@@ -102,14 +102,14 @@ var zeroSumShape = &shape{
 
 // proofs reads what a source holds and how its records add up.
 func (d *decoder) proofs(o *object, s *Source) {
-	if c := o.sub("known", knownShape); c != nil {
+	if c := o.unlessNone("known", knownShape); c != nil {
 		s.Known = &Known{Columns: c.texts("columns")}
 		if n := c.node("values"); n != nil {
 			s.Known.Values = map[string][]string{}
 			d.free(n, c.at("values"), func(name string, _, v *yaml.Node, p string) { s.Known.Values[name] = d.texts(v, p) })
 		}
 	}
-	if c := o.sub("effects", effectsShape); c != nil {
+	if c := o.unlessNone("effects", effectsShape); c != nil {
 		s.Effects = d.effects(c)
 	}
 	if e := s.Effects; e != nil && s.OnReject == RejectKeep && slices.ContainsFunc(e.Parts, func(p EffectPart) bool { return len(p.Add) > 0 }) {
@@ -125,6 +125,14 @@ func (d *decoder) proofs(o *object, s *Source) {
 	o.objects("zero_sums", zeroSumShape, func(_ int, c *object) {
 		s.ZeroSums = append(s.ZeroSums, ZeroSum{Field: c.text("field", ""), Per: c.texts("per")})
 	})
+}
+
+// unlessNone is a mapping that a job can take away from a preset by `none`.
+func (o *object) unlessNone(name string, s *shape) *object {
+	if n := o.node(name); n != nil && n.Kind == yaml.ScalarNode && n.Value == "none" {
+		return nil
+	}
+	return o.sub(name, s)
 }
 
 func (d *decoder) effects(o *object) *Effects {

