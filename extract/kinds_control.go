@@ -162,6 +162,10 @@ func (k *kindReader) addUp(kind *lineKind, fields []lineField) error {
 	for _, add := range kind.adds {
 		c := add.control
 		if !c.active {
+			if c.kind.As == rules.RoleHeader {
+				return badFile(k.name, "line %d is a record, and the line of the kind %s that states the total of its part does not stand above it", k.lines.at(), quoteName(c.kind.Kind)).
+					WithHint("a line is missing: have the file sent again whole")
+			}
 			continue
 		}
 		if c.stated {
