@@ -39,6 +39,7 @@ func (l *look) assign() {
 		}
 		l.addField(r.field, col, why)
 	}
+	l.debitCredit(taken)
 	if !slices.ContainsFunc(l.d.fields, func(f field) bool { return f.name == "operation_id" }) {
 		l.anyKey(taken)
 	}
@@ -160,6 +161,10 @@ func (l *look) addField(name string, col *Column, comment string) {
 	case "amount":
 		long.set("type", "decimal")
 		l.numberKeys(&long, c)
+		if sign := l.signFrom(col, c); sign != nil {
+			long.set("sign_from", sign)
+			comment = said(comment, "GUESS, unsure: no amount has a sign, and "+quoted(sign[0].value.(string))+" has marks")
+		}
 		if col.Looks == "integer" {
 			comment = said(comment, "whole numbers: add minor_units_of: currency if they are cents")
 		}
@@ -192,6 +197,57 @@ func (l *look) column(col *Column) *column {
 		}
 	}
 	return newColumn("")
+}
+
+// names of the two columns of an amount, and marks of its sign in a column of its own.
+var (
+	debitNames  = []string{"debit", "debits", "debit_amount", "withdrawal", "withdrawals", "paid_out", "money_out", "amount_out", "soll", "lastschrift", "debe", "dare", "af"}
+	creditNames = []string{"credit", "credits", "credit_amount", "deposit", "deposits", "paid_in", "money_in", "amount_in", "haben", "gutschrift", "haber", "avere", "bij"}
+	signMarks   = [][2]string{{"C", "D"}, {"CR", "DR"}, {"CRDT", "DBIT"}, {"credit", "debit"}, {"Credit", "Debit"}, {"CREDIT", "DEBIT"}, {"H", "S"}, {"Haben", "Soll"}, {"+", "-"}, {"Bij", "Af"}}
+)
+
+// debitCredit takes the two columns of an amount, of which a record fills one.
+func (l *look) debitCredit(taken map[string]bool) {
+	if slices.ContainsFunc(l.d.fields, func(f field) bool { return f.name == "amount" }) {
+		return
+	}
+	find := func(names []string) *Column {
+		for i := range l.r.Columns {
+			c := &l.r.Columns[i]
+			if slices.Contains(names, plainName(c.Name)) && numberColumn(c) && !l.duplicate(c.Name) {
+				return c
+			}
+		}
+		return nil
+	}
+	debit, credit := find(debitNames), find(creditNames)
+	if debit == nil || credit == nil {
+		return
+	}
+	debit.Field, credit.Field = "amount", "amount"
+	taken[debit.Name], taken[credit.Name] = true, true
+	long := pairs{{"debit_credit", pairs{{"debit", debit.Name}, {"credit", credit.Name}}}, {"type", "decimal"}}
+	l.numberKeys(&long, l.column(debit))
+	l.d.fields = append(l.d.fields, field{"amount", long, ""})
+}
+
+// signFrom finds the column with the marks of amounts that are written without a sign.
+func (l *look) signFrom(col *Column, c *column) pairs {
+	if c.minus+c.parens+c.trailing > 0 {
+		return nil
+	}
+	for i := range l.r.Columns {
+		o := &l.r.Columns[i]
+		if o == col || len(o.Values) != 2 || o.Filled < col.Filled || l.duplicate(o.Name) {
+			continue
+		}
+		for _, m := range signMarks {
+			if slices.Contains(o.Values, m[0]) && slices.Contains(o.Values, m[1]) {
+				return pairs{{"column", o.Name}, {"positive", []string{m[0]}}, {"negative", []string{m[1]}}}
+			}
+		}
+	}
+	return nil
 }
 
 func said(a, b string) string {

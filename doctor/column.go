@@ -84,18 +84,17 @@ type column struct {
 	digits, long             int64 // digits alone; 15 of them and more
 	padded, words            int64 // blanks around, and inside
 	lengths                  [20]int64
-	trailing, parens         int64 // signs: 12.30- and (12.30)
+	trailing, parens, minus  int64 // signs: 12.30-, (12.30) and -12.30
 	euro                     int64 // a currency sign at a number
 	jsonText                 int64
 	typed                    bool // numbers of JSON, Parquet or a workbook
 }
 
 type numberTry struct {
-	form     int
-	sum      *extract.Decimals
-	ok       int64
-	scale    int
-	negative bool
+	form  int
+	sum   *extract.Decimals
+	ok    int64
+	scale int
 }
 
 type timeTry struct {
@@ -266,6 +265,9 @@ func (c *column) look(s string) {
 	}
 	if strings.HasSuffix(t, "-") {
 		c.trailing++
+	}
+	if t[0] == '-' {
+		c.minus++
 	}
 	if strings.HasPrefix(t, "(") && strings.HasSuffix(t, ")") {
 		c.parens++

@@ -212,10 +212,7 @@ func (l *look) sheetHeader(sheet string) error {
 		src := &rules.Source{Name: "doctor", Format: rules.FormatXLSX, XLSX: &rules.XLSX{Sheet: sheet, HeaderRow: row, SkipEmptyRows: true, HeaderNames: "exact"}}
 		r, err := l.reader(src, nil)
 		if err != nil {
-			if row == 1 {
-				continue
-			}
-			break
+			continue // an empty row, or none any more
 		}
 		names := map[string]bool{}
 		for _, h := range r.Header() {

@@ -174,6 +174,9 @@ func TestKinds(t *testing.T) {
 		{name: "ragged.csv", content: "id,amount,amount\na,1,2\nb,3\nc,5,6,7\nd,8,9\n", records: 4, finds: []string{"ragged_rows", "duplicate_column"}},
 		{name: "mixed.csv", content: "id,amount\r\na,1.00\nb,2.00\r\n", records: 2, finds: []string{"mixed_line_ends"}},
 		{name: "ids.csv", content: "id,ref_no,charge_id,card_no\n1.23E+22,12345.0,123456789012345000,0012\n4.5E+21,12346.0,123456789012346000,0013\n9.1E+21,12347.0,123456789012347000,0014\n", records: 3, finds: []string{"scientific_id", "trailing_zero", "cut_digits"}},
+		{name: "sides.csv", content: "Datum;Referenz;Soll;Haben;Saldo\n01.11.2026;R1;;10,00;10,00\n02.11.2026;R2;4,50;;5,50\n", records: 2, parts: []string{"amount:       {debit_credit: {debit: Soll, credit: Haben}, type: decimal}"}},
+		{name: "marks.csv", content: "op_id,amount,dc\na,10.00,CR\nb,4.50,DR\n", records: 2, parts: []string{"amount:       {column: amount, type: decimal, sign_from: {column: dc, positive: [CR], negative: [DR]}}"}},
+		{name: "signed.csv", content: "op_id,amount,dc\na,(10.00),CR\nb,4.50,DR\n", records: 2, parts: []string{"amount:       {column: amount, type: decimal, notation: [parentheses]}"}},
 		{name: "days.csv", content: "id,date,amount\na,01/02/2026,1.00\nb,03/04/2026,2.00\n", records: 2, parts: []string{"GUESS, unsure: every day reads as MM/DD/YYYY as well"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -15,8 +15,7 @@ import (
 // byteFacts are what one pass over the content tells.
 type byteFacts struct {
 	size         int64
-	bad          int64 // offset of the first byte that is not valid UTF-8, -1
-	badLine      int64
+	bad          int64    // offset of the first byte that is not valid UTF-8, -1
 	high         int64    // bytes from 0x80 on
 	c1           int64    // … to 0x9F: letters in windows-1252, controls in latin-1
 	nul          [2]int64 // NUL bytes at even and odd offsets

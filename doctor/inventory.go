@@ -84,6 +84,9 @@ func TakeInventory(ctx context.Context, path string, opt Options) (*Inventory, e
 		SchemaVersion: 1, File: path, Records: r.Records, Report: r, Groups: []Group{}, Keys: []Key{}, Start: []Step{},
 		Type: fields["type"], State: fields["state"], Amount: fields["amount"], Currency: fields["currency"], Created: fields["created_at"],
 	}
+	if c := slices.DeleteFunc(slices.Clone(r.Columns), func(c Column) bool { return c.Field != "amount" }); len(c) > 1 {
+		v.Amount = "" // in two columns: which sums say nothing of each other
+	}
 	if err := v.count(ctx, path); err != nil {
 		return nil, err
 	}

@@ -82,11 +82,3 @@ func cutLines(text string, delimiter rune, quote byte, whole bool, most int) (li
 
 // blank tells a line without a byte.
 func blank(row []cell) bool { return len(row) == 1 && row[0].text == "" && !row[0].quoted }
-
-func texts(row []cell) []string {
-	out := make([]string, len(row))
-	for i, c := range row {
-		out[i] = c.text
-	}
-	return out
-}

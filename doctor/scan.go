@@ -50,10 +50,9 @@ type scanner struct {
 
 // rejects are records that cannot be cut into their fields for one reason.
 type rejects struct {
-	n     int64
-	line  int64
-	raw   string
-	reads string
+	n    int64
+	line int64
+	raw  string
 }
 
 // column adds a column. Two of one name are two columns.
