@@ -66,7 +66,8 @@ func (c *classifier) enums() error {
 	for _, e := range []struct {
 		name   string
 		values []string
-	}{{"verdict_class", classNames()}, {"verdict_reason", reasonNames(c.job.Job)}, {"pass_name", passes}} {
+	}{{"verdict_class", classNames()}, {"verdict_reason", reasonNames(c.job.Job)}, {"pass_name", passes},
+		{"verdict_once", []string{"proven", "not_proven"}}} {
 		quoted := make([]string, len(e.values))
 		for i, v := range e.values {
 			quoted[i] = duck.Literal(v)

@@ -6,7 +6,7 @@
 //	rows_operations, rows_results   views over every staged row:
 //	    rid BIGINT, file_no INTEGER, rec BIGINT, class, reason (ENUM), pass VARCHAR
 //	    (name, NULL where no pass linked it), link UBIGINT (equal on the rows of one
-//	    link, NULL), once VARCHAR (proven, not_proven; NULL unless correct),
+//	    link, NULL), once ENUM (proven, not_proven; NULL unless correct),
 //	    in_period BOOLEAN. A plain pair is correct/equal, in the period and proven by
 //	    construction, and the fingerprint of its key is its link
 //	verdicts_o, verdicts_r          tables of the residual rows: rid, class, reason,

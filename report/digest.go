@@ -21,8 +21,8 @@ import (
 //   - the number of rows by class, reason, pass, once and period;
 //   - for each class, reason, pass and set of differing fields the count and the
 //     sums of both halves of the row fingerprints;
-//   - the same for the rest as one group: rows plainly correct under the first
-//     pass, and rows out of the period. It is what remains of the sums over the
+//   - the same for the rest as one group: rows plainly correct, whichever pass
+//     found them, and rows out of the period. It is what remains of the sums over the
 //     whole side, so that no row has to be joined to its verdict.
 //
 // Sums are whole numbers without a bound; provenance is in none of them. Build

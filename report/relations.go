@@ -146,9 +146,8 @@ func passTables(job *rules.Job) []string {
 	}
 	out := []string{
 		"CREATE OR REPLACE TABLE report_passes (no INTEGER, name VARCHAR)",
-		"DROP TYPE IF EXISTS report_pass", "DROP TYPE IF EXISTS report_once",
+		"DROP TYPE IF EXISTS report_pass",
 		"CREATE TYPE report_pass AS ENUM (" + names.literals() + ")",
-		"CREATE TYPE report_once AS ENUM ('proven', 'not_proven')",
 	}
 	if len(rows) > 0 {
 		out = append(out, "INSERT INTO report_passes VALUES "+strings.Join(rows, ", "))

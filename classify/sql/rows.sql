@@ -7,7 +7,7 @@ SELECT s.rid, s.file_no, s.rec,
   coalesce(v.reason, CAST('equal' AS verdict_reason)) AS reason,
   CASE WHEN v.rid IS NULL THEN /*$plain_pass*/ ELSE v.pass_name END AS pass,
   CASE WHEN v.rid IS NULL THEN /*$plain_link*/ ELSE v.link END AS link,
-  CASE WHEN v.rid IS NULL THEN 'proven' WHEN v.once THEN 'proven' WHEN v.once IS NOT NULL THEN 'not_proven' END AS once,
+  CASE WHEN v.rid IS NULL OR v.once THEN CAST('proven' AS verdict_once) WHEN v.once IS NOT NULL THEN CAST('not_proven' AS verdict_once) END AS once,
   coalesce(v.in_period, true) AS in_period
 FROM /*$side*/ s
 LEFT JOIN (

@@ -4,7 +4,7 @@
 SELECT /*$source*/ AS source, /*$file*/ AS file, (rid & 1099511627775) AS record, class, reason,
        pass, link, once, in_period
 FROM (
-  SELECT rid, class, reason, pass, link, CAST(once AS report_once) AS once, in_period
+  SELECT rid, class, reason, pass, link, once, in_period
   FROM /*$rows*/
   ORDER BY rid
 )
