@@ -29,6 +29,8 @@ type xlsxReader struct {
 	body    io.ReadCloser
 	t       *xmlTokens
 	strings *xlsxStrings
+	shared  int64 // bytes of shared texts in the cells so far
+	packed  int64 // bytes of the workbook
 	styles  []dateStyle
 	from04  bool
 	area    area
@@ -100,7 +102,7 @@ func (r *xlsxReader) open(need []neededColumn, f io.Reader) error {
 	if err != nil {
 		return err
 	}
-	r.spool = spool
+	r.spool, r.packed = spool, size
 	book, err := openBook(file, size, r.name, r.lim)
 	if err != nil {
 		return err

@@ -75,12 +75,9 @@ func (z *zipReader) open(f io.Reader) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := checkDirectory(z.file, z.size, z.name); err != nil {
-		return err
-	}
-	archive, err := zip.NewReader(z.file, z.size)
+	archive, err := openDirectory(z.file, z.size, z.name)
 	if err != nil {
-		return brokenZip(z.name, err)
+		return err
 	}
 	return z.choose(archive.File)
 }
@@ -121,38 +118,6 @@ func randomAccess(r io.Reader, plain *os.File, name string, lim Limits) (at io.R
 		spool = nil
 	}
 	return plain, size, spool, err
-}
-
-// checkDirectory reads how many members the archive says it has, before a library
-// holds them all (APPNOTE §4.3.16, §4.3.14).
-func checkDirectory(file io.ReaderAt, size int64, name string) error {
-	const length = 22
-	tail := make([]byte, min(size, 1<<16+length+20))
-	if _, err := file.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
-		return brokenZip(name, err)
-	}
-	for i := len(tail) - length; i >= 0; i-- {
-		if binary.LittleEndian.Uint32(tail[i:]) != 0x06054b50 {
-			continue
-		}
-		members := uint64(binary.LittleEndian.Uint16(tail[i+10:]))
-		if members == 0xFFFF && i >= 20 && binary.LittleEndian.Uint32(tail[i-20:]) == 0x07064b50 {
-			record := make([]byte, 56)
-			at := int64(binary.LittleEndian.Uint64(tail[i-20+8:]))
-			if at < 0 || at > size-56 {
-				return brokenZip(name, zip.ErrFormat)
-			}
-			if _, err := file.ReadAt(record, at); err != nil {
-				return brokenZip(name, err)
-			}
-			members = binary.LittleEndian.Uint64(record[32:])
-		}
-		if members > maxMembers {
-			return overLimit(name, "members", maxMembers)
-		}
-		return nil
-	}
-	return nil // the library says what is wrong
 }
 
 // choose finds the members with records, in the order of their names.

@@ -65,12 +65,9 @@ func directory(f *os.File, name string, lim Limits) (*zipReader, *zip.Reader, er
 	if err != nil {
 		return nil, nil, inputError(name, err)
 	}
-	if err := checkDirectory(f, info.Size(), name); err != nil {
-		return nil, nil, err
-	}
-	archive, err := zip.NewReader(f, info.Size())
+	archive, err := openDirectory(f, info.Size(), name)
 	if err != nil {
-		return nil, nil, brokenZip(name, err)
+		return nil, nil, err
 	}
 	return &zipReader{name: name, lim: lim, size: info.Size()}, archive, nil
 }

@@ -35,12 +35,9 @@ func openBook(file io.ReaderAt, size int64, name string, lim Limits) (*xlsxBook,
 		return nil, badFile(name, "the workbook is encrypted, or of the old form .xls").
 			WithHint("save it as .xlsx without a password")
 	}
-	if err := checkDirectory(file, size, name); err != nil {
-		return nil, err
-	}
-	archive, err := zip.NewReader(file, size)
+	archive, err := openDirectory(file, size, name)
 	if err != nil {
-		return nil, brokenZip(name, err)
+		return nil, err
 	}
 	b := &xlsxBook{name: name, lim: lim, parts: map[string]*zip.File{}}
 	for _, f := range archive.File {

@@ -195,6 +195,10 @@ func (r *xlsxReader) value(cell *xlsxCell, typ string, style dateStyle, raw []by
 			return badFile(r.name, "the cell %s refers to the text number %s, which the workbook does not have", cellName(cell.column, row.no), quoteName(string(raw))).
 				WithHint("the workbook is damaged: have it sent again")
 		}
+		// what cells share counts as content of each of them, as if it stood there
+		if r.shared += int64(len(text) - cell.from); r.shared > ratioFloor && r.shared/r.lim.Ratio > r.packed {
+			return overLimit(r.name, "bytes of content for each compressed byte", r.lim.Ratio)
+		}
 		row.text = text
 	case "b":
 		cell.kind = CellBool

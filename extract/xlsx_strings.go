@@ -17,6 +17,11 @@ import (
 // in bytes; those of a larger one go to a temporary file.
 const stringsInMemory = 32 << 20
 
+// longestText is the longest text of a cell in UTF-16 units (the limit of the format
+// in Excel: "total number of characters that a cell can contain"). One long text that
+// a million cells share would make terabytes of a small file.
+const longestText = 32_767
+
 // xlsxStrings are the texts that cells refer to by number. They stand in one run of
 // bytes, and their ends in another, 8 bytes each.
 type xlsxStrings struct {
@@ -54,6 +59,9 @@ func (s *xlsxStrings) read(x *xmlTokens, inMemory int) error {
 	var item []byte
 	total := uint64(0)
 	put := func() error {
+		if len(item) > longestText && utf16Length(item) > longestText {
+			return overLimit(x.name, "characters in one shared text", longestText)
+		}
 		total += uint64(len(item))
 		s.n++
 		if text == nil {
@@ -115,6 +123,15 @@ func (s *xlsxStrings) read(x *xmlTokens, inMemory int) error {
 		return spoolError(x.name, err)
 	}
 	return nil
+}
+
+// utf16Length counts the UTF-16 units of a text.
+func utf16Length(text []byte) int {
+	n := 0
+	for _, r := range string(text) {
+		n += utf16.RuneLen(r)
+	}
+	return n
 }
 
 func spoolError(name string, err error) error {

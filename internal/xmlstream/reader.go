@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 )
 
 // windowStart is the first size of the window in bytes.
@@ -26,7 +27,8 @@ type Reader struct {
 	tok      Token
 	attrs    []span
 	attrBuf  []Attr
-	text     []byte // texts with references, values of attributes
+	names    map[string]bool // of many attributes of one element
+	text     []byte          // texts with references, values of attributes
 	err      error
 }
 
@@ -469,10 +471,8 @@ func (x *Reader) attributes(body []byte, i int) error {
 		if bytes.IndexByte(value, '<') >= 0 {
 			return x.broken("a bracket in the value of an attribute")
 		}
-		for _, a := range x.attrs {
-			if bytes.Equal(body[a.nameFrom:a.nameEnd], body[name:end]) {
-				return x.broken("the attribute " + string(clipName(body[name:end])) + " is there twice")
-			}
+		if x.repeated(body, name, end) {
+			return x.broken("the attribute " + string(clipName(body[name:end])) + " is there twice")
 		}
 		at := len(x.text)
 		var err error
@@ -489,6 +489,30 @@ func (x *Reader) attributes(body []byte, i int) error {
 		x.attrBuf = append(x.attrBuf, Attr{Name: local(name), Value: x.text[a.from:a.end:a.end]})
 	}
 	return nil
+}
+
+// manyAttrs is how many attributes are compared one with another; a hostile element
+// has a million of them.
+const manyAttrs = 32
+
+// repeated tells whether an attribute before has the name body[from:end].
+func (x *Reader) repeated(body []byte, from, end int) bool {
+	if len(x.attrs) < manyAttrs {
+		return slices.ContainsFunc(x.attrs, func(a span) bool {
+			return bytes.Equal(body[a.nameFrom:a.nameEnd], body[from:end])
+		})
+	}
+	if len(x.attrs) == manyAttrs {
+		x.names = make(map[string]bool, 2*manyAttrs)
+		for _, a := range x.attrs {
+			x.names[string(body[a.nameFrom:a.nameEnd])] = true
+		}
+	}
+	if x.names[string(body[from:end])] {
+		return true
+	}
+	x.names[string(body[from:end])] = true
+	return false
 }
 
 func (x *Reader) truncated() error {

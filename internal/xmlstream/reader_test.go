@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 )
 
 var wide = Options{MaxPart: 1 << 20, MaxDepth: 50}
@@ -166,6 +167,49 @@ func TestLine(t *testing.T) {
 	var s *SyntaxError
 	if !errors.As(err, &s) || s.Line != 4 {
 		t.Errorf("%v", err)
+	}
+}
+
+// manyAttributes is an element with n attributes, of which the last has the name of
+// number again.
+func manyAttributes(n, again int) string {
+	var b strings.Builder
+	b.WriteString("<a")
+	for i := range n - 1 {
+		fmt.Fprintf(&b, " b%d='%d'", i, i)
+	}
+	fmt.Fprintf(&b, " b%d='x'/>", again)
+	return b.String()
+}
+
+func TestRepeatedAttribute(t *testing.T) {
+	for _, n := range []int{2, manyAttrs, manyAttrs + 1, manyAttrs + 2, 1000} {
+		for _, again := range []int{0, n / 2, n - 2} {
+			_, err := tokens(strings.NewReader(manyAttributes(n, again)), wide)
+			if want := fmt.Sprintf("the attribute b%d is there twice", min(again, n-2)); err == nil || !strings.Contains(err.Error(), want) {
+				if again <= n-2 {
+					t.Errorf("%d attributes: %v, want %s", n, err, want)
+				}
+			}
+		}
+		got, err := tokens(strings.NewReader(manyAttributes(n, n)+"\n"), wide)
+		if err != nil || strings.Count(got, "=") != n {
+			t.Errorf("%d attributes: %v, %d of them", n, err, strings.Count(got, "="))
+		}
+	}
+}
+
+// A million attributes in one element must not be compared each with each other.
+func TestAttributesInTime(t *testing.T) {
+	took := func(n int) time.Duration {
+		from := time.Now()
+		if _, err := tokens(strings.NewReader(manyAttributes(n, n)), Options{MaxPart: 64 << 20, MaxDepth: 10}); err != nil {
+			t.Fatal(err)
+		}
+		return time.Since(from)
+	}
+	if small, large := took(10_000), took(160_000); large > 100*max(small, 5*time.Millisecond) {
+		t.Errorf("16 times the attributes took %v instead of %v", large, small)
 	}
 }
 
