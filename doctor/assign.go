@@ -140,6 +140,10 @@ func (l *look) anyKey(taken map[string]bool) {
 			}
 		}
 	}
+	if best == nil && len(l.r.Columns) > 0 && slices.Contains([]string{"csv", "xlsx", "parquet"}, l.d.format) { // no name tells a column: by its place
+		l.d.fields = append(l.d.fields, field{"operation_id", pairs{{"column", 1}}, "GUESS, unsure: the first column; no name says which id it is"})
+		return
+	}
 	if best == nil {
 		return
 	}
@@ -425,9 +429,8 @@ func (l *look) addControls() {
 // they do not accept is taken out again.
 func (l *look) fragment() error {
 	side := rules.Side(l.r.Side)
-	if len(l.d.fields) == 0 && l.d.preset == nil {
-		l.r.Hint = "no column could give a field: name them by hand"
-		return nil
+	if l.d.preset == nil && !slices.ContainsFunc(l.d.fields, func(f field) bool { return f.name == "operation_id" }) {
+		return fail.New(fail.Input, "%s: it has no column that a field could read", l.name).WithHint("look at its first records: a name that is empty, or there twice, cannot be declared")
 	}
 	var err error
 	for range 3 {

@@ -169,12 +169,16 @@ func delimiterName(r rune) string {
 
 // headerAndEnds finds what stands above the records and below them.
 func (l *look) headerAndEnds(d dialect) {
-	first := slices.IndexFunc(d.lines, func(row []cell) bool { return len(row) == d.width && !separatorLine(row) })
+	first := max(0, slices.IndexFunc(d.lines, func(row []cell) bool { return len(row) == d.width && !separatorLine(row) }))
 	if comment := commentMark(d.lines[:first]); comment != "" {
 		l.d.csv.set("skip_lines", pairs{{"starts_with", comment}})
 		l.r.remark("comments", Likely, "", "lines that begin with %s are no records", quoted(comment))
-		d.lines = slices.DeleteFunc(d.lines, func(row []cell) bool { return strings.HasPrefix(row[0].text, comment) })
-		first = slices.IndexFunc(d.lines, func(row []cell) bool { return len(row) == d.width })
+		rest := slices.DeleteFunc(slices.Clone(d.lines), func(row []cell) bool { return strings.HasPrefix(row[0].text, comment) })
+		if len(rest) == 0 {
+			rest = [][]cell{make([]cell, d.width)}
+		}
+		d.lines = rest
+		first = max(0, slices.IndexFunc(d.lines, func(row []cell) bool { return len(row) == d.width }))
 	}
 	header, rest := d.lines[first], d.lines[first+1:]
 	sure, why, is := headerLike(header, rest)
@@ -196,9 +200,10 @@ func (l *look) headerAndEnds(d dialect) {
 	default:
 		name := header[0].text
 		l.r.remark("header", sure, why, "line %d, below %s that are no records", first+1, plural(int64(first), "line"))
-		l.d.csv.set("header", pairs{{"first_field", name}})
-		if strings.TrimSpace(name) == "" || slices.ContainsFunc(d.lines[:first], func(row []cell) bool { return row[0].text == name }) {
+		if name == "" || slices.ContainsFunc(d.lines[:first], func(row []cell) bool { return row[0].text == name }) {
 			l.r.find("preamble", "", "the header cannot be told from the lines above it by its first field: cut them off before, or have the file sent without them")
+		} else {
+			l.d.csv.set("header", pairs{{"first_field", name}})
 		}
 	}
 	l.footer(d, rest)
