@@ -275,10 +275,42 @@ func (x *explainer) explain(id string) ([]Explanation, error) {
 		}
 	}
 	if len(out) == 0 {
+		if err := x.noRecord(id); err != nil {
+			return nil, err
+		}
 		return nil, fail.New(fail.Usage, "no row of either side has %q as an identity key", id).
 			WithHint("name an operation id, an idempotency key, a remote id, or FILE:RECORD such as %s:1", x.anyFile())
 	}
 	return out, nil
+}
+
+// noRecord says why FILE:RECORD names no row, where id has that form and the file was
+// read; nil else.
+func (x *explainer) noRecord(id string) error {
+	i := strings.LastIndexByte(id, ':')
+	if i <= 0 {
+		return nil
+	}
+	rec, err := strconv.ParseInt(id[i+1:], 10, 64)
+	if err != nil {
+		return nil
+	}
+	for _, rel := range x.rels {
+		for _, f := range rel.Files {
+			if f.Status != extract.FileStaged || f.Name != id[:i] && f.Path != id[:i] {
+				continue
+			}
+			for _, r := range rel.Rejects {
+				if r.File == f.No && r.Record == rec {
+					return fail.New(fail.Usage, "%s: record %d was rejected and has no verdict: %s", f.Name, rec, r.Reason).
+						WithHint("rejects.parquet of the run lists the rejected records")
+				}
+			}
+			return fail.New(fail.Usage, "%s has no record %d: it has %d", f.Name, rec, f.Records).
+				WithHint("records count from 1, and a header line is none")
+		}
+	}
+	return nil
 }
 
 func (x *explainer) anyFile() string {

@@ -174,13 +174,21 @@ var guardWords = map[string]struct{ passed, remedy string }{
 	"no_remote_id":          {"the effect has an id at the provider", "a remote id on the surplus effect"},
 }
 
-// refusedChanges names for each proposal that a check refused what would have to change.
+// refusedChanges names for each proposal that a check refused what would have to change,
+// once where several proposals lack the same.
 func refusedChanges(list []Proposal) []string {
 	var out []string
 	for _, p := range list {
 		for _, k := range p.Checks {
-			if k.Refused {
-				out = append(out, fmt.Sprintf("for %s instead of review, the refused check %s: %s", p.wanted, k.Code, guardWords[k.Code].remedy))
+			if !k.Refused {
+				continue
+			}
+			s := fmt.Sprintf("the refused check %s: %s", k.Code, guardWords[k.Code].remedy)
+			if string(p.wanted) != p.Queue { // else it is the item of another row, of a surplus effect
+				s = fmt.Sprintf("for %s instead of review, %s", p.wanted, s)
+			}
+			if !slices.Contains(out, s) {
+				out = append(out, s)
 			}
 		}
 	}

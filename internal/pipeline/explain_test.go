@@ -112,4 +112,8 @@ func TestRefusedChanges(t *testing.T) {
 	if len(list) != 2 || !strings.Contains(list[0], "the refused check attempts: fewer attempts") || !slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, "state") }) {
 		t.Errorf("%q", list)
 	}
+	same := Proposal{Queue: "review", wanted: classify.Review, Checks: []GuardCheck{{Code: "no_good_effect", Made: true, Refused: true}}}
+	if list := refusedChanges([]Proposal{same, same}); len(list) != 1 || strings.Contains(list[0], "review instead of review") {
+		t.Errorf("two items that lack the same: %q", list)
+	}
 }

@@ -32,7 +32,7 @@ var reasonWords = map[string]string{
 	"unattributed_result":        "nothing that counts is linked, but a result without identity could be the effect (V27)",
 	"outcome_unknown":            "the provider does not know the outcome (V19), or a row out of scope carries its key (V28)",
 	"unmapped_status":            "linked, but the status is not in the declared map (V19)",
-	"time_ambiguous":             "a time that decides exists twice, never, or not at all (V20, V26)",
+	"time_ambiguous":             "a time that decides exists twice or never, is missing, or cannot be read (V20, V26)",
 	"within_window":              "still inside its window (V25)",
 	"in_progress":                "a worker holds a live lease (V24)",
 	"pending_at_provider":        "pending at the provider, and the deadline is not over (V19)",
@@ -173,7 +173,9 @@ func (x *explainer) verdictChange(e *Explanation, fields string) []string {
 			out[0] = "a smaller tolerance of " + names + " makes the pair divergent/field_differs"
 		}
 		return append(out, "a second "+other+" under "+key+" makes it several effects, or ambiguous")
-	case "field_differs", "value_unreadable", "same_version_other_content", "version_behind", "version_ahead":
+	case "value_unreadable":
+		return []string{"values of " + names + " that are what the job declares, or a declaration that fits their texts: type, scale, layout and zone of the field, decimal and group of the source"}
+	case "field_differs", "same_version_other_content", "version_behind", "version_ahead":
 		return []string{"equal values of " + names + " on both sides make the pair correct"}
 	case "unmapped_status":
 		return []string{"an entry for its text in the map of the status field", "a status of the result that the job maps to the expected one"}
@@ -232,7 +234,7 @@ func (x *explainer) verdictChange(e *Explanation, fields string) []string {
 	case "identical_copy", "superseded_attempt":
 		return []string{"without the record that stands for it, it would be judged itself"}
 	case "time_ambiguous":
-		return []string{"a time with its offset"}
+		return []string{"a time with its offset, or a layout and zone of the field that fit its text"}
 	case "out_of_period":
 		return []string{"a period that holds the operation's time"}
 	case "failed_attempt":
