@@ -78,7 +78,7 @@ func (l *loader) load(ctx context.Context) error {
 	if err := l.settle(ctx); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{l.checkSources, l.checkPages, l.checkBanks, l.otherTimes, l.listRepeated} {
+	for _, step := range []func(context.Context) error{l.checkSources, l.checkPages, l.checkBanks, l.otherTimes, l.findUnreadable, l.listRepeated} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/recon-batch/recon-batch/internal/duck"
@@ -167,6 +168,15 @@ func TestLoadPlainCSV(t *testing.T) {
 	}
 	if got := rel.Totals; len(got) != 2 || got[0].Sum.FloatString(2) != "12.30" || got[0].Rows != 2 || got[1].Unreadable != 1 {
 		t.Errorf("totals %+v", got)
+	}
+	var unreadable []string
+	for _, f := range rel.Findings {
+		if f.Code == "value_unreadable" {
+			unreadable = append(unreadable, f.Text)
+		}
+	}
+	if want := "1 of 3 records of source source1 have an unreadable amount, which is declared as decimal, first record 3 of left.csv"; len(unreadable) != 1 || !strings.HasPrefix(unreadable[0], want) {
+		t.Errorf("findings %q, want %q", unreadable, want)
 	}
 	again, _ := w.mustLoad(rules.Operations)
 	if !again.Files[0].Cached || again.Files[0].Staged != rel.Files[0].Staged || again.Files[0].Records != 3 {

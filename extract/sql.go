@@ -16,6 +16,7 @@ var (
 	overlapSQL    = duck.MustParse(sqlFiles, "sql/pages_overlap.sql")
 	distinctSQL   = duck.MustParse(sqlFiles, "sql/distinct_keys.sql")
 	otherTimesSQL = duck.MustParse(sqlFiles, "sql/other_times.sql")
+	unreadableSQL = duck.MustParse(sqlFiles, "sql/unreadable.sql")
 	rowsSQL       = duck.MustParse(sqlFiles, "sql/rows.sql")
 )
 

@@ -28,8 +28,19 @@ func headline(s *Summary) string {
 			fmt.Fprintf(&b, "; results − operations is %s, every part of it named", strings.Join(d, ", "))
 		}
 	}
+	if n := unreadable(s); n > 0 {
+		fmt.Fprintf(&b, "; %s cannot be read and %s in no sum", count(n, "amount"), map[bool]string{true: "is", false: "are"}[n == 1])
+	}
 	b.WriteString(".")
 	return b.String()
+}
+
+// unreadable counts the amounts of both sides that are in no sum.
+func unreadable(s *Summary) (n int64) {
+	for _, t := range s.Statement {
+		n += t.Unreadable
+	}
+	return n
 }
 
 // unequal lists the differences per currency that are not zero.
