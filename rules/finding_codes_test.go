@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -35,5 +36,12 @@ func TestFindingCodes(t *testing.T) {
 	found = slices.Compact(found)
 	if !slices.Equal(found, FindingCodes) {
 		t.Errorf("the program finds %v, gates know %v", found, FindingCodes)
+	}
+	text, err := os.ReadFile("REFERENCE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "`" + strings.Join(FindingCodes, "`, `") + "`"; !strings.Contains(strings.Join(strings.Fields(string(text)), " "), want) {
+		t.Errorf("REFERENCE.md does not list the codes of findings: %s", want)
 	}
 }

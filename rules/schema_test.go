@@ -2,9 +2,11 @@ package rules
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -156,6 +158,11 @@ func TestReferenceHasEveryKey(t *testing.T) {
 			if !strings.Contains(line, cell(k.doc)) || !strings.Contains(line, cell(k.def)) {
 				t.Errorf("REFERENCE.md, %s.%s: the row does not say what the schema says", s.name, k.name)
 			}
+			for _, v := range enumsOf(t, k.value) {
+				if !regexp.MustCompile(`(^|[^a-z0-9_-])` + regexp.QuoteMeta(v) + `($|[^a-z0-9_-])`).MatchString(line) {
+					t.Errorf("REFERENCE.md, %s.%s: the row does not name the value %s", s.name, k.name, v)
+				}
+			}
 			cells := strings.Split(strings.ReplaceAll(line, `\|`, "\x00"), "|")
 			if len(cells) != 6 {
 				t.Errorf("REFERENCE.md, %s.%s: the row has %d cells", s.name, k.name, len(cells))
@@ -167,6 +174,43 @@ func TestReferenceHasEveryKey(t *testing.T) {
 			}
 		}
 	}
+}
+
+// enumsOf lists the texts that a key takes by its own schema, not those of other shapes.
+func enumsOf(t *testing.T, s schema) []string {
+	t.Helper()
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tree any
+	if err := json.Unmarshal(text, &tree); err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	var walk func(any)
+	walk = func(n any) {
+		switch n := n.(type) {
+		case []any:
+			for _, v := range n {
+				walk(v)
+			}
+		case map[string]any:
+			for name, v := range n {
+				if list, ok := v.([]any); ok && name == "enum" {
+					for _, v := range list {
+						if text, ok := v.(string); ok {
+							out = append(out, text)
+						}
+					}
+					continue
+				}
+				walk(v)
+			}
+		}
+	}
+	walk(tree)
+	return out
 }
 
 // validExample checks an example, a mapping with the one key, by the schema of
