@@ -81,7 +81,7 @@ func (l *look) columnFor(r *role, side rules.Side, taken map[string]bool) (col *
 	if r.field == "amount" || r.field == "created_at" || r.field == "currency" {
 		for i := range l.r.Columns {
 			c := &l.r.Columns[i]
-			if parts := strings.Split(plainName(c.Name), "_"); !taken[c.Name] && c.Filled > 0 && l.fits(c, r) && c.Looks != "integer" &&
+			if parts := strings.Split(plainName(c.Name), "_"); !taken[c.Name] && c.Filled > 0 && l.fits(c, r) && (c.Looks != "integer" || parts[len(parts)-1] == "amount") &&
 				slices.ContainsFunc(r.names(side)[:min(8, len(r.names(side)))], func(n string) bool { return slices.Contains(parts, n) }) {
 				return c, false
 			}

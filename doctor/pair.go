@@ -91,10 +91,14 @@ func (p *Pair) key() error {
 	if l == nil && p.presetKey() {
 		return nil
 	}
+	if l == nil && p.opt.Plain {
+		return fail.New(fail.Usage, "the two files have no id in common: no text of a column of the one that tells its records apart is in the other").
+			WithHint("name the columns by --key left=right, several with commas; `recon-batch init --from` writes a job to edit, and `recon-batch doctor` shows the columns")
+	}
 	if l == nil {
 		l, r = p.Left.Column(p.Left.fieldColumns()["operation_id"]), p.Right.Column(p.Right.fieldColumns()["operation_id"])
 		if l != nil && r != nil {
-			p.assume("the key is %s and %s, though no text of the one is in the other: check it", quoted(l.Name), quoted(r.Name))
+			p.assume("unsure: the key is %s and %s, though no text of the one is in the other: check it", quoted(l.Name), quoted(r.Name))
 			p.bind("operation_id", l, r)
 			p.match = append(p.match, line{"- " + flow(pairs{{"pass", "operation_id"}, {"on", []string{"operation_id"}}, {"identity", true}}), "GUESS, unsure: the files have no id in common"})
 			return nil
@@ -268,7 +272,7 @@ func (p *Pair) bestKey() (bl, br *Column, both, of int64) {
 	candidates := func(r *Report) (out []*Column) {
 		for i := range r.Columns {
 			c := &r.Columns[i]
-			if c.Filled > 0 && c.Distinct*3 > c.Compared && (c.Looks == "text" || c.Looks == "integer") && !r.look.duplicate(c.Name) && r.look.column(c).marks != nil {
+			if c.Filled > 0 && c.Distinct*3 > c.Compared && (c.Looks == "text" || c.Looks == "integer" && (idName(c.Name) || c.Unique())) && c.Field != "amount" && !r.look.duplicate(c.Name) && r.look.column(c).marks != nil {
 				out = append(out, c)
 			}
 		}

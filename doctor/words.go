@@ -94,11 +94,10 @@ func nameLike(s string) bool {
 // plainName is a name of a column without case and punctuation.
 func plainName(s string) string {
 	var b strings.Builder
-	for i, r := range s { // camelCase is two words
-		if unicode.IsUpper(r) && i > 0 {
-			if p := s[i-1]; p >= 'a' && p <= 'z' {
-				b.WriteByte('_')
-			}
+	lower := func(i int) bool { return i >= 0 && i < len(s) && s[i] >= 'a' && s[i] <= 'z' }
+	for i, r := range s { // camelCase is two words, and so is XMLName
+		if unicode.IsUpper(r) && i > 0 && (lower(i-1) || lower(i+1) && s[i-1] >= 'A' && s[i-1] <= 'Z') {
+			b.WriteByte('_')
 		}
 		b.WriteRune(unicode.ToLower(r))
 	}
