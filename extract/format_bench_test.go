@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -55,22 +58,61 @@ func readThrough(tb testing.TB, src *rules.Source, fields []rules.Field, f io.Re
 	}
 }
 
-func benchmarkReader(b *testing.B, src *rules.Source, data []byte, name string) {
-	b.SetBytes(int64(len(data)))
-	b.ReportAllocs()
-	for b.Loop() {
-		readThrough(b, src, benchFields, bytes.NewReader(data), name)
-	}
+func BenchmarkCSV(b *testing.B) {
+	benchmarkFormat(b, csvSource(), benchCSV(100_000, false), benchFields, "x.csv", 100_000)
 }
 
-func BenchmarkCSV(b *testing.B) { benchmarkReader(b, csvSource(), benchCSV(100_000, false), "x.csv") }
 func BenchmarkCSVQuoted(b *testing.B) {
-	benchmarkReader(b, csvSource(), benchCSV(100_000, true), "x.csv")
+	benchmarkFormat(b, csvSource(), benchCSV(100_000, true), benchFields, "x.csv", 100_000)
 }
+
 func BenchmarkCSVLatin1(b *testing.B) {
-	benchmarkReader(b, csvSource(func(c *rules.CSV) { c.Encoding = "latin-1" }), benchCSV(100_000, false), "x.csv")
+	latin1 := csvSource(func(c *rules.CSV) { c.Encoding = "latin-1" })
+	benchmarkFormat(b, latin1, benchCSV(100_000, false), benchFields, "x.csv", 100_000)
 }
-func BenchmarkNDJSON(b *testing.B) { benchmarkReader(b, ndjsonSource, benchNDJSON(50_000), "x.ndjson") }
+
+// BenchmarkCompressed counts the bytes as found, not those of the content.
+func BenchmarkCompressed(b *testing.B) {
+	text := string(benchCSV(100_000, false))
+	b.Run("gzip", func(b *testing.B) {
+		benchmarkFormat(b, csvSource(), gzipped(text), benchFields, "x.csv.gz", 100_000)
+	})
+	b.Run("zstd", func(b *testing.B) {
+		benchmarkFormat(b, csvSource(), zstandard(text), benchFields, "x.csv.zst", 100_000)
+	})
+}
+
+func BenchmarkNDJSON(b *testing.B) {
+	benchmarkFormat(b, ndjsonSource, benchNDJSON(50_000), benchFields, "x.ndjson", 50_000)
+}
+
+// benchRowsJSON are the records of benchNDJSON as one array.
+func benchRowsJSON(rows int) []byte {
+	lines := bytes.TrimSpace(benchNDJSON(rows))
+	return slices.Concat([]byte("["), bytes.ReplaceAll(lines, []byte("\n"), []byte(",\n")), []byte("]"))
+}
+
+func BenchmarkJSON(b *testing.B) {
+	data := slices.Concat([]byte(`{"more":false,"data":`), benchRowsJSON(50_000), []byte("}"))
+	benchmarkFormat(b, jsonSource("data"), data, benchFields, "x.json", 50_000)
+}
+
+// BenchmarkParquet reads row groups of 20,000 rows, with dictionaries and Snappy.
+func BenchmarkParquet(b *testing.B) {
+	var types []any
+	for _, f := range benchFields {
+		var t arrow.DataType = arrow.BinaryTypes.String
+		switch f.Name {
+		case "version":
+			t = arrow.PrimitiveTypes.Int64
+		case "amount":
+			t = &arrow.Decimal128Type{Precision: 12, Scale: 2}
+		}
+		types = append(types, f.Name, t)
+	}
+	data := writeParquetGroups(b, schemaOf(types...), string(benchRowsJSON(50_000)), 20_000)
+	benchmarkFormat(b, parquetSource, data, benchFields, "x.parquet", 50_000)
+}
 
 // A million records cost no more memory than a thousand: nothing is allocated for
 // a record or a cell.

@@ -5,6 +5,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -132,14 +134,35 @@ func FuzzZip(f *testing.F) {
 	})
 }
 
-// What a container gives, written as CSV and read again, is the same.
-func TestContainersCanonical(t *testing.T) {
+// What a file of any format gives, written as CSV and read again, is the same.
+func TestCanonical(t *testing.T) {
 	all := containers(t)
 	all["stl.csv"] = container{src: typedSource(t, settlementKinds), data: []byte(settlementFile)}
+	for name, file := range damaged(t) {
+		all["spine/"+name] = container{src: file.src, data: file.data}
+	}
+	banks, err := filepath.Glob("bank/testdata/files/*.*")
+	if err != nil || len(banks) == 0 {
+		t.Fatal(banks, err)
+	}
+	for _, path := range banks {
+		if strings.HasSuffix(path, ".rows") {
+			continue
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		format := rules.Format(strings.Split(filepath.Base(path), ".")[1])
+		all[path] = container{src: &rules.Source{Name: "bank", Format: format, Bank: &rules.Bank{}}, data: data}
+	}
 	for name, c := range all {
 		fields := textFields("a")
-		if name == "stl.csv" {
+		switch {
+		case name == "stl.csv":
 			fields = textFields("id")
+		case c.src.Format.Bank():
+			fields = textFields("amount")
 		}
 		r, err := openReader(c.src, fields, bytes.NewReader(c.data), name)
 		if err != nil {

@@ -22,6 +22,35 @@ import (
 // parquetBatch is the number of rows that are decoded at a time.
 const parquetBatch = 8 << 10
 
+// parquetBuffer is how many records of the greatest size one buffer of the library may
+// have the bytes of: a page, or a column of one batch. Pages are packed, so that a small
+// file can state a page of any size.
+const parquetBuffer = 32
+
+// boundedAllocator panics with an error of the file where one buffer goes past a limit,
+// before it is there; parquetReader.guard returns the error.
+type boundedAllocator struct {
+	memory.Allocator
+	most int // bytes
+	name string
+}
+
+func (b boundedAllocator) Allocate(size int) []byte {
+	b.check(size)
+	return b.Allocator.Allocate(size)
+}
+
+func (b boundedAllocator) Reallocate(size int, was []byte) []byte {
+	b.check(size)
+	return b.Allocator.Reallocate(size, was)
+}
+
+func (b boundedAllocator) check(size int) {
+	if size > b.most {
+		panic(overLimit(b.name, "bytes in one page or one column of a batch", int64(b.most)))
+	}
+}
+
 // parquetReader reads Apache Parquet. Cells are texts that lose nothing: see
 // appendValue. Members of a struct are columns by their path, "source.id"; lists
 // and maps are JSON text.
@@ -33,6 +62,7 @@ const parquetBatch = 8 << 10
 // file at all, its content is spooled to a temporary one.
 type parquetReader struct {
 	name    string
+	limits  Limits
 	content *content
 	spool   *os.File // nil where the file itself is read
 	rows    pqarrow.RecordReader
@@ -62,7 +92,7 @@ func openParquet(src *rules.Source, need []neededColumn, f io.Reader, name strin
 	if err != nil {
 		return nil, err
 	}
-	p := &parquetReader{name: name, content: content}
+	p := &parquetReader{name: name, limits: lim, content: content}
 	if err := p.open(need, f, lim); err != nil {
 		p.Close()
 		return nil, err
@@ -89,14 +119,15 @@ func (p *parquetReader) open(need []neededColumn, f io.Reader, lim Limits) (err 
 			WithHint("set TMPDIR to a folder with room for it")
 	}
 	defer p.guard(&err)
+	mem := boundedAllocator{Allocator: memory.DefaultAllocator, most: parquetBuffer * lim.RecordBytes, name: p.name}
 	// a section, so that nobody closes the file for its owner
-	pq, err := file.NewParquetReader(io.NewSectionReader(plain, 0, size), file.WithReadProps(parquet.NewReaderProperties(memory.DefaultAllocator)))
+	pq, err := file.NewParquetReader(io.NewSectionReader(plain, 0, size), file.WithReadProps(parquet.NewReaderProperties(mem)))
 	if err != nil {
 		return p.corrupt(err)
 	}
 	p.total = pq.NumRows()
 	// not in parallel: files are, and a panic over a corrupt page must stay in this goroutine
-	arrows, err := pqarrow.NewFileReader(pq, pqarrow.ArrowReadProperties{BatchSize: parquetBatch}, memory.DefaultAllocator)
+	arrows, err := pqarrow.NewFileReader(pq, pqarrow.ArrowReadProperties{BatchSize: parquetBatch}, mem)
 	if err != nil {
 		return p.corrupt(err)
 	}
@@ -231,7 +262,9 @@ func (p *parquetReader) nextRow() (rec *Record, err error) {
 		if fault != "" && why == "" {
 			why, column = fault, i
 		}
-		p.rec.Cells[i].Kind, p.ends[i] = kind, len(p.text)
+		if p.rec.Cells[i].Kind, p.ends[i] = kind, len(p.text); len(p.text) > p.limits.RecordBytes {
+			return nil, overLimit(p.name, "bytes in one record", int64(p.limits.RecordBytes))
+		}
 	}
 	if why != "" {
 		return nil, &RecordError{No: p.rec.No, Column: p.header[column], Reason: why, Raw: clip(p.text)}
@@ -291,7 +324,11 @@ func (p *parquetReader) corrupt(err error) error {
 // that file. Nothing outside the library's own values can be half done: they are
 // not used again.
 func (p *parquetReader) guard(err *error) {
-	if r := recover(); r != nil {
+	switch r := recover().(type) {
+	case nil:
+	case *fail.Error: // of the allocator
+		*err = r
+	default:
 		*err = p.corrupt(fmt.Errorf("%v", r))
 	}
 }

@@ -23,13 +23,18 @@ var parquetSource = &rules.Source{Name: "db", Format: rules.FormatParquet}
 // writeParquet makes a Parquet file of rows given as JSON, one object a row.
 func writeParquet(t testing.TB, schema *arrow.Schema, json string) []byte {
 	t.Helper()
+	return writeParquetGroups(t, schema, json, 3)
+}
+
+func writeParquetGroups(t testing.TB, schema *arrow.Schema, json string, group int64) []byte {
+	t.Helper()
 	rec, _, err := array.RecordFromJSON(memory.DefaultAllocator, schema, bytes.NewReader([]byte(json)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer rec.Release()
 	var b bytes.Buffer
-	props := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy), parquet.WithMaxRowGroupLength(3))
+	props := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy), parquet.WithMaxRowGroupLength(group))
 	w, err := pqarrow.NewFileWriter(schema, &b, props, pqarrow.DefaultWriterProps())
 	if err != nil {
 		t.Fatal(err)
