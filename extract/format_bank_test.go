@@ -211,6 +211,7 @@ func TestBankProvisional(t *testing.T) {
 		{"another column", []rules.Field{{Name: "status", Column: "raw_status", Map: map[string]rules.Status{"BOOK": rules.Succeeded}}}, "not that of the column `status`"},
 		{"mapped as succeeded", []rules.Field{{Name: "status", Map: map[string]rules.Status{"PROV": rules.Succeeded}}}, "says that PROV is succeeded"},
 		{"mapped as failed", []rules.Field{{Name: "status", Map: map[string]rules.Status{"PROV": rules.Failed}}}, "says that PROV is failed"},
+		{"test mapped as failed", []rules.Field{{Name: "status", Map: map[string]rules.Status{"PROV": rules.Pending, "TEST": rules.Failed}}}, "says that TEST is failed"},
 		{"not mapped", []rules.Field{{Name: "status", Map: map[string]rules.Status{"BOOK": rules.Succeeded}}}, ""},
 		{"pending", []rules.Field{bankStatus}, ""},
 	} {
@@ -220,7 +221,7 @@ func TestBankProvisional(t *testing.T) {
 		rel, rows, err := w.load(rules.Results)
 		if c.words != "" {
 			wantInputError(t, err, "r.xml: a camt.052 is an intraday report", c.words)
-			if e, _ := err.(*fail.Error); e == nil || !strings.Contains(e.Hint, "PROV: pending") {
+			if e, _ := err.(*fail.Error); e == nil || !strings.Contains(e.Hint, ": pending") {
 				t.Errorf("%s: hint of %v", c.name, err)
 			}
 			continue

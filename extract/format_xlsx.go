@@ -43,6 +43,7 @@ type xlsxReader struct {
 	at       int // the last row that was read, 0 none
 	held     bool
 	inData   bool
+	inTable  bool // the element sheetData is open
 	ended    bool
 	control  int64
 	trailer  []string

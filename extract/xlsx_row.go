@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strconv"
 
 	"github.com/recon-batch/recon-batch/internal/xmlstream"
 )
@@ -28,11 +29,21 @@ func (r *xlsxReader) nextRow() (bool, error) {
 			return false, err
 		}
 		if tok.Kind != xmlstream.Start {
+			if tok.Kind == xmlstream.End && r.t.Depth() == 1 {
+				r.inTable = false
+			}
 			continue
+		}
+		if r.t.Depth() == 2 {
+			r.inTable = string(tok.Name) == "sheetData"
+			continue
+		}
+		if r.inTable && (r.t.Depth() != 3 || string(tok.Name) != "row") {
+			return false, r.foreign(tok.Name, "the rows of the sheet")
 		}
 		switch string(tok.Name) {
 		case "row":
-			if r.t.Depth() != 3 {
+			if !r.inTable {
 				continue
 			}
 			if err := r.readRow(tok); err != nil {
@@ -51,6 +62,13 @@ func (r *xlsxReader) nextRow() (bool, error) {
 	}
 }
 
+// foreign is the error of an element that ECMA-376 does not have in that place: rows
+// and cells inside of it would be lost in silence.
+func (r *xlsxReader) foreign(name []byte, among string) error {
+	return badFile(r.name, "an element %s stands among %s", quoteName(string(name)), among).
+		WithHint("open the workbook in a spreadsheet program and save it again")
+}
+
 // readRow reads a row to its end.
 func (r *xlsxReader) readRow(start *xmlstream.Token) error {
 	no := r.at + 1
@@ -64,7 +82,7 @@ func (r *xlsxReader) readRow(start *xmlstream.Token) error {
 	}
 	r.at, r.row.no = no, no
 	r.row.cells, r.row.text = r.row.cells[:0], r.row.text[:0]
-	column := 0
+	column, inExtension := 0, false
 	for {
 		tok, err := r.t.next()
 		if err != nil {
@@ -73,8 +91,14 @@ func (r *xlsxReader) readRow(start *xmlstream.Token) error {
 		if tok.Kind == xmlstream.End && r.t.Depth() == 2 {
 			return nil
 		}
-		if tok.Kind != xmlstream.Start || string(tok.Name) != "c" {
+		if tok.Kind != xmlstream.Start || inExtension && r.t.Depth() > 4 {
 			continue
+		}
+		if inExtension = string(tok.Name) == "extLst"; inExtension {
+			continue
+		}
+		if string(tok.Name) != "c" {
+			return r.foreign(tok.Name, "the cells of row "+strconv.Itoa(no))
 		}
 		column++
 		if ref := attrText(tok, "r"); ref != nil {

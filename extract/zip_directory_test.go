@@ -106,6 +106,28 @@ func TestZipMembersThatOverlap(t *testing.T) {
 	check(t, got, []string{"error x.zip: two members of the archive share the bytes at 35"})
 }
 
+// Rows and cells in a place where ECMA-376 has none are not passed over.
+func TestXLSXForeignElements(t *testing.T) {
+	row := func(cells string) string { return `<row r="2">` + cells + `</row>` }
+	const cell = `<c r="A2" t="s"><v>2</v></c>`
+	for _, c := range []struct{ sheet, want string }{
+		{row(cell), "control 1"},
+		{row(cell + `<extLst><ext><c r="B2"><v>7</v></c></ext></extLst>`), "control 1"},
+		{`<x>` + row(cell) + `</x>`, "error x.xlsx: an element x stands among the rows of the sheet"},
+		{`<x/>` + row(cell), "error x.xlsx: an element x stands among the rows of the sheet"},
+		{`<AlternateContent><Choice>` + row(cell) + `</Choice></AlternateContent>`, "error x.xlsx: an element AlternateContent stands among the rows of the sheet"},
+		{row(`<x>` + cell + `</x>`), "error x.xlsx: an element x stands among the cells of row 2"},
+		{row(cell + row(cell)), "error x.xlsx: an element row stands among the cells of row 2"},
+		{row(cell) + `</sheetData><cols><row r="9"/></cols><sheetData>`, "control 1"},
+	} {
+		got, _ := readAll(xlsxSource(t, ""), textFields("id"), book(t, head+c.sheet), "x.xlsx")
+		check(t, got[len(got)-1:], []string{c.want})
+		if c.want == "control 1" {
+			check(t, got[:1], []string{"1@2 a bA|~"})
+		}
+	}
+}
+
 // One text that many cells share counts in each of them.
 func TestXLSXSharedTextsWithinLimits(t *testing.T) {
 	sheet := func(rows int) string {

@@ -46,11 +46,14 @@ type BankReach struct {
 // extract/bank.
 const (
 	bankStatusColumn  = "status"
-	bankProvisional   = "PROV"
 	provisionalRemedy = "declare `status: {column: status, map: {BOOK: succeeded, PDNG: pending, PROV: pending}}`"
 )
 
-// ProvisionalFault says why the intraday rows of the source could pass for final
+// bankNotFinal are the outcomes of rows that are not booked: intraday rows, and those
+// of test and deletion groups of BAI2. None of them is a ground for an action.
+var bankNotFinal = [...]string{"PROV", "TEST", "DLTD"}
+
+// ProvisionalFault says why rows of the source that are not booked could pass for final
 // ones, "" where they cannot: a result without a mapped status counts as succeeded
 // (V19), so that its operation would be confirmed.
 func (s *Source) ProvisionalFault() (fault, remedy string) {
@@ -61,12 +64,12 @@ func (s *Source) ProvisionalFault() (fault, remedy string) {
 		if f.Column != bankStatusColumn || f.Position != 0 {
 			return "the status of its rows is not that of the column `status`", provisionalRemedy
 		}
-		switch status, ok := f.Map[bankProvisional]; {
-		case !ok, status == Pending, status == Unknown:
-			return "", ""
-		default:
-			return "the map of its status says that PROV is " + string(status), "write PROV: pending"
+		for _, word := range bankNotFinal {
+			if status, ok := f.Map[word]; ok && status != Pending && status != Unknown {
+				return "the map of its status says that " + word + " is " + string(status), "write " + word + ": pending"
+			}
 		}
+		return "", ""
 	}
 	return "its rows have no mapped status, and would count as succeeded", provisionalRemedy
 }

@@ -247,6 +247,12 @@ func (b *bai2Reader) openGroup() error {
 	if g.modifier == "1" || g.modifier == "3" {
 		b.facts.Provisional = "a group of the file holds interim data (as-of-date modifier " + g.modifier + "): its entries may still change"
 	}
+	switch g.status {
+	case "2":
+		b.facts.Provisional = "a group of the file deletes a former one (group status 2): its entries are not booked"
+	case "4":
+		b.facts.Provisional = "a group of the file is a test (group status 4): its entries are not booked"
+	}
 	b.group, b.level = g, 2
 	b.grp = bai2Total{records: r.lines}
 	b.file.parts++

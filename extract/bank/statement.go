@@ -165,6 +165,8 @@ func gapBefore(a *Place, b *Statement, numbers bool) string {
 	switch {
 	case a == nil && !b.First:
 		return b.Name() + " is not the first page of it, and the page before it is missing"
+	case a == nil && numbers && b.Page > 1: // a bank may open each page like a first one (60F)
+		return b.Name() + " opens like a first page, and the page before it is missing"
 	case a == nil:
 		return ""
 	}

@@ -208,6 +208,48 @@ func TestT15IntradayThenStatement(t *testing.T) {
 	}
 }
 
+// The silence of a group that tests or deletes proves nothing, and its rows are not
+// booked.
+func TestGroupsOfBAI2ThatAreNotBooked(t *testing.T) {
+	for status, want := range map[string]string{"1": "BOOK", "2": "DLTD", "3": "BOOK", "4": "TEST"} {
+		file := "01,A,B,261127,1200,1,,,2/\n02,A,B," + status + ",261127,,,2/\n03,1,,,,,/\n16,142,500,,X,,/\n49,500,3/\n98,500,1,5/\n99,500,1,7/\n"
+		rows, facts := mustRead(t, BAI2, file, Options{})
+		wantCells(t, rows, want+"\n", Status)
+		if booked := want == "BOOK"; (facts.Provisional == "") != booked {
+			t.Errorf("group status %s: %q", status, facts.Provisional)
+		}
+	}
+}
+
+// A second page that opens like a first one (60F in place of 60M) does not hide that
+// the page before it is missing.
+func TestSecondPageThatOpensLikeFirst(t *testing.T) {
+	page := func(number, opening, closing string) *Statement {
+		_, facts := mustRead(t, MT940, ":20:X\n:25:1\n:28C:"+number+"\n:60F:C261127EUR"+opening+",\n:62F:C261127EUR"+closing+",\n-\n", Options{})
+		return &facts.Statements[0]
+	}
+	one, two, other := page("7/1", "5", "5"), page("7/2", "5", "5"), page("7", "5", "5")
+	for _, c := range []struct {
+		statements []*Statement
+		numbers    bool
+		gaps       int
+	}{
+		{[]*Statement{one, two}, true, 0},
+		{[]*Statement{two}, true, 1},
+		{[]*Statement{two}, false, 0},
+		{[]*Statement{one}, true, 0},
+		{[]*Statement{other}, true, 0},
+	} {
+		var places []Place
+		for i, s := range c.statements {
+			places = append(places, Place{File: i, Statement: s})
+		}
+		if gaps := Chain(places, c.numbers); len(gaps) != c.gaps {
+			t.Errorf("%v: %v", c, gaps)
+		}
+	}
+}
+
 // A statement that is there twice counts once where it says that it is a copy, and
 // refuses the file where it does not.
 func TestT16Copies(t *testing.T) {
