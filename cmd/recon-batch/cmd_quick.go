@@ -131,8 +131,8 @@ func (s *session) quickOptions(c *cli.Context, pair *doctor.Pair, jobFile, left 
 		}
 		opt.BusinessDate = info.ModTime().UTC().Format(time.DateOnly)
 	}
-	if opt.Threads < 0 {
-		return nil, fail.New(fail.Usage, "--threads %d is less than one", opt.Threads)
+	if err := checkThreads(opt.Threads); err != nil {
+		return nil, err
 	}
 	if text := c.String("memory"); text != "" {
 		if opt.Memory, err = pipeline.ParseSize(text); err != nil {

@@ -118,8 +118,8 @@ func (s *session) runOptions(c *cli.Context, jobFile string) (*pipeline.Options,
 	if opt.AsOf, err = asOf(c, job); err != nil {
 		return nil, err
 	}
-	if opt.Threads < 0 {
-		return nil, fail.New(fail.Usage, "--threads %d is less than one", opt.Threads)
+	if err := checkThreads(opt.Threads); err != nil {
+		return nil, err
 	}
 	if text := c.String("memory"); text != "" {
 		if opt.Memory, err = pipeline.ParseSize(text); err != nil {
@@ -199,5 +199,20 @@ func (s *session) printRun(res *pipeline.Result, job, out string) error {
 		s.printf("        supersedes run %s\n", m.Supersedes.RunID)
 	}
 	s.printf("took    %s\n", res.Elapsed.Round(10*time.Millisecond))
+	return nil
+}
+
+// maxThreads bounds the threads of the engine: a system that gives no more of them
+// ends the process in the middle.
+const maxThreads = 256
+
+func checkThreads(n int) error {
+	switch {
+	case n < 0:
+		return fail.New(fail.Usage, "--threads %d is less than one", n)
+	case n > maxThreads:
+		return fail.New(fail.Usage, "--threads %d is more than %d, which is the limit", n, maxThreads).
+			WithHint("more threads than CPUs make no run faster; leave --threads out to take those of the process")
+	}
 	return nil
 }

@@ -28,6 +28,11 @@ const chainName = "chain.json"
 // withChain runs f while nobody else of this job publishes. Runs of other dates
 // wait here for the length of one rename, never longer.
 func (d *outDir) withChain(f func(c *chain) error) error {
+	for _, name := range []string{".publish.lock", chainName} {
+		if err := refuseSpecial(filepath.Join(d.job, name)); err != nil {
+			return err
+		}
+	}
 	l := flock.New(filepath.Join(d.job, ".publish.lock"))
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		ok, err := l.TryLock()

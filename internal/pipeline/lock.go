@@ -40,8 +40,8 @@ type runLock struct {
 // that stays held is an error of class Conflict that names the holder.
 func (d *outDir) lock(ctx context.Context, wait time.Duration) (*runLock, error) {
 	l := &runLock{path: filepath.Join(d.date, ".lock")}
-	if info, err := os.Lstat(l.path); err == nil && !info.Mode().IsRegular() {
-		return nil, fail.New(fail.Usage, "%s is not a plain file", displayPath(l.path)).WithHint("remove it")
+	if err := refuseSpecial(l.path); err != nil {
+		return nil, err
 	}
 	l.lock = flock.New(l.path)
 	deadline := time.Now().Add(wait)

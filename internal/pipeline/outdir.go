@@ -92,6 +92,15 @@ func refuseLink(p string) error {
 	return nil
 }
 
+// refuseSpecial refuses a path that exists and is no plain file: a link would be
+// followed out of the folder.
+func refuseSpecial(p string) error {
+	if info, err := os.Lstat(p); err == nil && !info.Mode().IsRegular() {
+		return fail.New(fail.Usage, "%s is not a plain file", displayPath(p)).WithHint("remove it")
+	}
+	return nil
+}
+
 // displayPath shortens a path for people: relative to the working folder where
 // it lies below it.
 func displayPath(p string) string {

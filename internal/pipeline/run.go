@@ -187,6 +187,11 @@ func (r *run) stageDir() (dir string, cleanup func() error, err error) {
 	if err != nil {
 		return "", nil, err
 	}
+	for _, below := range []string{"files", filepath.Join("files", "seen"), "spill"} {
+		if err := refuseLink(filepath.Join(dir, below)); err != nil {
+			return "", nil, err
+		}
+	}
 	// The parsed files hold what the inputs hold: for the owner alone.
 	if err := os.MkdirAll(filepath.Join(dir, "files"), 0o700); err != nil {
 		return "", nil, diskError(err, "the stage folder cannot be made")
