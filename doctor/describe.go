@@ -189,7 +189,7 @@ func (l *look) suspicious() {
 			}
 		}
 		if len(kinds) > 1 {
-			r.find("mixed_line_ends", "", "line ends are mixed: %s; a lone CR between LFs spoils its record", strings.Join(kinds, ", "))
+			r.find("mixed_line_ends", "", "line ends are mixed: %s; a lone CR spoils its record, unless the first line ends with CR CR LF and it belongs to such a line end", strings.Join(kinds, ", "))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -156,7 +157,7 @@ func (c *csvReader) declaredHeader() ([]string, error) {
 // blankAhead tells whether the next line has no bytes.
 func (c *csvReader) blankAhead() bool {
 	data := c.s.w.data()
-	return len(data) > 0 && (data[0] == c.s.eol || len(data) > 1 && data[0] == '\r' && data[1] == '\n')
+	return len(data) > 0 && (data[0] == c.s.eol || bytes.HasPrefix(data, []byte("\r\n")) || c.s.twice && bytes.HasPrefix(data, []byte("\r\r\n")))
 }
 
 // passSkipped passes the lines that skip_lines declares.

@@ -23,7 +23,8 @@ type csvField struct {
 //
 // Lines end with LF or CRLF, mixed as they like, or all of them with CR alone; the
 // first line end outside quotes decides. The other lone character, outside quotes,
-// spoils its record.
+// spoils its record. Where the first line ends with CR CR LF, as after a text file of
+// Windows was written as text once more, both CRs belong to the line ends.
 //
 // Where a spoilt record ends: a quote that should not be where it is counts as a
 // plain character, and the record ends at the next line end. A quoted field that
@@ -35,6 +36,7 @@ type csvSplitter struct {
 	bare  bool // no quoting at all
 	eol   byte // '\n' or '\r'; 0 until the first record
 	crlf  bool // a CRLF was seen
+	twice bool // the first line ends with CR CR LF
 	max   int  // fields that are kept; further ones are only counted
 	lines int64
 
@@ -148,7 +150,16 @@ func (s *csvSplitter) trimCR(line []byte) ([]byte, error) {
 		return line, nil
 	}
 	s.crlf = true
-	return line[:n], nil
+	return s.withoutCR(line), nil
+}
+
+// withoutCR takes the CR of a line end away, or both of them.
+func (s *csvSplitter) withoutCR(line []byte) []byte {
+	line = bytes.TrimSuffix(line, []byte{'\r'})
+	if s.twice {
+		line = bytes.TrimSuffix(line, []byte{'\r'})
+	}
+	return line
 }
 
 // checkStray looks for the line end character that this file does not use.
@@ -209,7 +220,7 @@ func (s *csvSplitter) walk() error {
 		}
 		s.w.pos += min(end+1, len(data))
 		if end > 0 && s.eol == '\n' && end < len(data) && s.raw[end-1] == '\r' {
-			s.raw = s.raw[:end-1]
+			s.raw = s.withoutCR(s.raw)
 			s.crlf = true
 		}
 		return nil
@@ -254,7 +265,7 @@ func (s *csvSplitter) walkOnce() (end int, breaks int64, outcome walked) {
 		}
 		rest := data[i:stop]
 		if final && s.eol == '\n' && stop < len(data) && len(rest) > 0 && rest[len(rest)-1] == '\r' {
-			rest = rest[:len(rest)-1]
+			rest = s.withoutCR(rest)
 		}
 		s.checkStray(rest)
 		switch {
@@ -319,6 +330,8 @@ func (s *csvSplitter) findLineEnd() error {
 			s.eol = '\r'
 			if s.w.at(i+1) && s.w.buf[s.w.pos+i+1] == '\n' {
 				s.eol = '\n'
+			} else if s.w.at(i+2) && string(s.w.data()[i+1:i+3]) == "\r\n" {
+				s.eol, s.twice = '\n', true
 			}
 			return s.w.err
 		}
@@ -354,7 +367,7 @@ func (s *csvSplitter) firstField() (string, bool, error) {
 		return "", false, err
 	}
 	if s.eol == '\n' {
-		line = bytes.TrimSuffix(line, []byte{'\r'})
+		line = s.withoutCR(line)
 	}
 	if !s.bare && len(line) > 0 && line[0] == s.quote {
 		s.scratch = s.scratch[:0]
