@@ -29,15 +29,15 @@ var roles = []role{
 	{"remote_id", texty, nil, nil, []string{"remote_id", "charge_id", "psp_reference", "pspreference", "provider_id", "payment_id", "transaction_id", "trx_id", "balance_transaction_id",
 		"original_trace", "trace", "servicer_ref", "id", "transactiereferentie", "unique_identifier"}},
 	{"entity", texty, []string{"entity", "order_no", "order_number", "order_id", "invoice_no", "invoice_number", "metadata_order_no", "customer_id"}, nil, nil},
-	{"type", []string{"text"}, []string{"type", "kind", "operation_type", "row_type", "record_type", "transaction_type", "job_type", "queue_name", "event_type", "reporting_category", "object"}, nil, nil},
+	{"type", []string{"text"}, []string{"type", "kind", "operation_type", "row_type", "record_type", "transaction_type", "job_type", "queue_name", "event_type", "reporting_category", "object", "art"}, nil, nil},
 	{"state", []string{"text"}, nil, []string{"state", "status", "job_state", "job_status"}, nil},
 	{"status", []string{"text"}, nil, nil, []string{"status", "state", "outcome", "result", "payment_status", "reporting_category"}},
 	{"amount", []string{"decimal", "integer"}, []string{"amount", "gross", "gross_amount", "amount_gross", "transaction_amount", "payment_amount", "amt", "value", "betrag", "umsatz", "bedrag", "montant", "importe",
 		"importo", "valor", "total", "total_amount", "amount_cents", "amount_minor", "net", "net_amount"}, nil, nil},
 	{"currency", []string{"currency"}, []string{"currency", "ccy", "currency_code", "currency_iso", "iso_currency", "waehrung", "wahrung", "munt", "devise", "moneda", "valuta", "gross_currency", "transaction_currency"}, nil, nil},
 	{"created_at", []string{"timestamp", "date"}, []string{"created_at", "created", "created_utc", "creation_date", "creation_time", "inserted_at", "requested_at", "booked_at", "transaction_time", "transaction_date", "booking_date", "timestamp", "date",
-		"datum", "buchungstag", "buchungsdatum", "fecha", "data", "date_time", "datetime", "time", "value_date", "processed_at", "paid_at", "settled_at"}, nil, nil},
-	{"attempts", []string{"integer"}, nil, []string{"attempts", "attempt", "tries", "try_count", "retry_count", "retries", "receive_count", "approximate_receive_count"}, nil},
+		"datum", "buchungstag", "buchungsdatum", "fecha", "data", "date_time", "datetime", "time", "value_date", "processed_at", "paid_at", "settled_at", "angelegt", "angelegt_am", "erstellt", "erstellt_am"}, nil, nil},
+	{"attempts", []string{"integer"}, nil, []string{"attempts", "attempt", "tries", "try_count", "retry_count", "retries", "attempt_count", "receive_count", "approximate_receive_count", "versuche"}, nil},
 	{"last_attempt_at", []string{"timestamp"}, nil, []string{"last_attempt_at", "last_tried_at", "last_attempt", "attempted_at"}, nil},
 	{"first_failed_at", []string{"timestamp"}, nil, []string{"first_failed_at", "failed_at"}, nil},
 	{"lease_until", []string{"timestamp"}, nil, []string{"lease_until", "locked_until", "reserved_until"}, nil},
@@ -91,13 +91,13 @@ func idName(column string) bool {
 			return true
 		}
 	}
-	return strings.HasSuffix(name, "id") && len(name) > 4
+	return (strings.HasSuffix(name, "id") || strings.HasSuffix(name, "nr") || strings.HasSuffix(name, "nummer")) && len(name) > 4
 }
 
 // statusWords are texts that nearly always mean one outcome (design: the canonical
 // status map). They are suggested, for a person to confirm.
 var statusWords = map[rules.Status][]string{
-	rules.Succeeded: {"succeeded", "success", "successful", "settled", "paid", "paid_out", "completed", "complete", "confirmed", "captured", "charge", "done", "ok", "book", "acsc", "accc", "sent", "prnt"},
+	rules.Succeeded: {"succeeded", "success", "successful", "settled", "paid", "paid_out", "completed", "complete", "confirmed", "captured", "charge", "done", "ok", "book", "acsc", "accc"},
 	rules.Pending: {"pending", "processing", "in_progress", "authorised", "authorized", "submitted", "submitted_for_settlement", "settling", "sentforsettle", "queued", "created", "open",
 		"pdng", "prov", "rcvd", "actc", "accp", "acsp", "acwc"},
 	rules.Failed:   {"failed", "failure", "error", "declined", "refused", "rejected", "denied", "voided", "expired", "cancelled", "canceled", "rjct", "canc"},

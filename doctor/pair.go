@@ -37,6 +37,7 @@ type Pair struct {
 	Day     string   `json:"day,omitempty"` // newest day of the records, "" where they have none
 
 	opt     PairOptions
+	keys    [][2]*Column // columns of the key, where it is of columns
 	match   []line
 	compare []line
 }
@@ -70,6 +71,9 @@ func Join(ctx context.Context, left, right string, opt PairOptions) (*Pair, erro
 		return nil, err
 	}
 	if err := p.compared(); err != nil {
+		return nil, err
+	}
+	if err := p.signs(); err != nil {
 		return nil, err
 	}
 	p.units()
@@ -108,6 +112,7 @@ func (p *Pair) key() error {
 	}
 	share := fmt.Sprintf("%s of %s texts of %s are in %s", grouped(both), grouped(of), quoted(l.Name), quoted(r.Name))
 	p.assume("the key is %s: %s", keyText(l, r), share)
+	p.keys = [][2]*Column{{l, r}}
 	p.bind("operation_id", l, r)
 	p.match = append(p.match, line{"- " + flow(pairs{{"pass", "operation_id"}, {"on", []string{"operation_id"}}, {"identity", true}}), "GUESS, likely: " + share})
 	if !p.opt.Plain {
@@ -195,7 +200,7 @@ func (p *Pair) namedKey() error {
 		} else {
 			p.bind(name, l, r)
 		}
-		fields = append(fields, name)
+		fields, p.keys = append(fields, name), append(p.keys, [2]*Column{l, r})
 		both, of := p.common(l, r)
 		p.assume("%s is a key of both: %s of %s different texts of %s are in %s", keyText(l, r), grouped(both), grouped(of), quoted(l.Name), quoted(r.Name))
 	}
@@ -433,11 +438,14 @@ func (p *Pair) write() error {
 		if !changed {
 			break
 		}
-		p.match, p.compare, p.Assumed = nil, nil, p.Assumed[:1]
+		p.keys, p.match, p.compare, p.Assumed = nil, nil, nil, p.Assumed[:1]
 		if err := p.key(); err != nil {
 			return err
 		}
 		if err := p.compared(); err != nil {
+			return err
+		}
+		if err := p.signs(); err != nil {
 			return err
 		}
 		p.assumeForms()

@@ -8,6 +8,11 @@ import (
 
 // compared says which fields are compared.
 func (p *Pair) compared() error {
+	if p.opt.Compare == nil {
+		if err := p.oneAmount(); err != nil {
+			return err
+		}
+	}
 	l, r := p.Left.fieldColumns(), p.Right.fieldColumns()
 	var what []string
 	defer func() {
@@ -44,6 +49,9 @@ func (p *Pair) compared() error {
 		case name == "status" || a.Field == "state" && b.Field == "status":
 			p.statusText(a, b)
 			name = "status"
+		case p.amountPair(a, b):
+			p.bindAmount(a, b)
+			name = "amount"
 		case a.Field != name || b.Field != name:
 			p.define(name, a, b)
 		}
@@ -52,6 +60,9 @@ func (p *Pair) compared() error {
 		}
 		p.compare = append(p.compare, line{"- {field: " + name + "}", "as named"})
 		what = append(what, compareText(name, a, b)+", as "+p.typeOf(name))
+	}
+	if err := p.oneAmount(); err != nil {
+		return err
 	}
 	// Amounts compare only in one currency (V22).
 	named := func(name string) bool {

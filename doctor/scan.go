@@ -166,7 +166,7 @@ func (d *draft) compile(side rules.Side) (*rules.Source, error) {
 
 // names of columns that speak of one side.
 var (
-	oursNames  = []string{"state", "attempts", "attempt", "tries", "retry_count", "retries", "last_attempt_at", "last_error", "last_error_class", "error_class", "locked_until", "lease_until", "run_at", "payload", "queue", "op_id", "operation_id"}
+	oursNames  = []string{"state", "attempts", "attempt", "tries", "try_count", "retry_count", "retries", "attempt_count", "versuche", "next_attempt", "next_attempt_at", "next_retry", "next_retry_at", "last_attempt", "last_attempt_at", "last_error", "last_error_class", "error_class", "locked_until", "lease_until", "run_at", "payload", "queue", "op_id", "operation_id"}
 	theirNames = []string{"fee", "fees", "net", "gross", "charge_id", "psp_reference", "payout_id", "settlement_id", "available_on", "metadata_op_id", "merchant_reference", "balance", "iban", "bic", "value_date", "settled_at", "booked_at"}
 )
 
