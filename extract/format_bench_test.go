@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -97,21 +99,51 @@ func BenchmarkJSON(b *testing.B) {
 	benchmarkFormat(b, jsonSource("data"), data, benchFields, "x.json", 50_000)
 }
 
-// BenchmarkParquet reads row groups of 20,000 rows, with dictionaries and Snappy.
-func BenchmarkParquet(b *testing.B) {
+// benchParquet has row groups of 10,000 rows, with dictionaries and Snappy.
+func benchParquet(t testing.TB, rows int) []byte {
 	var types []any
 	for _, f := range benchFields {
-		var t arrow.DataType = arrow.BinaryTypes.String
+		var typ arrow.DataType = arrow.BinaryTypes.String
 		switch f.Name {
 		case "version":
-			t = arrow.PrimitiveTypes.Int64
+			typ = arrow.PrimitiveTypes.Int64
 		case "amount":
-			t = &arrow.Decimal128Type{Precision: 12, Scale: 2}
+			typ = &arrow.Decimal128Type{Precision: 12, Scale: 2}
 		}
-		types = append(types, f.Name, t)
+		types = append(types, f.Name, typ)
 	}
-	data := writeParquetGroups(b, schemaOf(types...), string(benchRowsJSON(50_000)), 20_000)
-	benchmarkFormat(b, parquetSource, data, benchFields, "x.parquet", 50_000)
+	return writeParquetGroups(t, schemaOf(types...), string(benchRowsJSON(rows)), 10_000)
+}
+
+func BenchmarkParquet(b *testing.B) {
+	benchmarkFormat(b, parquetSource, benchParquet(b, 50_000), benchFields, "x.parquet", 50_000)
+}
+
+// Five times the records cost no more memory, also where one document holds them all,
+// or row groups have to be unpacked.
+func TestDocumentsMemoryIsFlat(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(5)) // what is held, with little garbage
+	for name, file := range map[string]func(rows int) (*rules.Source, []byte){
+		"x.json":    func(rows int) (*rules.Source, []byte) { return jsonSource(""), benchRowsJSON(rows) },
+		"x.parquet": func(rows int) (*rules.Source, []byte) { return parquetSource, benchParquet(t, rows) },
+	} {
+		peak := func(rows int) uint64 {
+			src, data := file(rows)
+			runtime.GC()
+			grown := watchHeap()
+			if n := readThrough(t, src, benchFields, bytes.NewReader(data), name); n != int64(rows) {
+				t.Fatalf("%s: %d records, want %d", name, n, rows)
+			}
+			p := grown()
+			runtime.KeepAlive(data)
+			return p
+		}
+		few, many := peak(20_000), peak(100_000)
+		t.Logf("%s: %.1f MB for 20,000 records, %.1f MB for 100,000", name, float64(few)/1e6, float64(many)/1e6)
+		if many > few+16<<20 {
+			t.Errorf("%s: %d bytes of heap for 20,000 records, %d for 100,000", name, few, many)
+		}
+	}
 }
 
 // A million records cost no more memory than a thousand: nothing is allocated for

@@ -55,7 +55,7 @@ var presetVersions = map[string]string{
 	"paypal-transactions@1":         "ad39b613d92f5f00",
 	"sidekiq-jobs@1":                "8306d8047a34b616",
 	"sqs-dead-letters@1":            "4a626cb1d469766f",
-	"square-payments@1":             "bc00dbbc2d3ac9d7",
+	"square-payments@1":             "f6333ecba75cc07e",
 	"square-payout-entries@1":       "4764003d0483c9c7",
 	"stripe-balance-transactions@1": "99fc624d8f28ecdb",
 	"stripe-itemised@1":             "046217dc7ff12920",
