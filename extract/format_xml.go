@@ -61,6 +61,7 @@ type xmlCarried struct {
 	column, path string
 	set          bool
 	text         []byte
+	missed       bool // a record came before it
 }
 
 type xmlTotal struct {
@@ -181,6 +182,7 @@ func (d *xmlReader) enter(local []byte) {
 	for i := range d.carry {
 		if c := &d.carry[i]; below(c.path, d.path) {
 			c.set = false
+			c.missed = c.missed && !below(d.rows, d.path)
 		}
 	}
 	switch {
@@ -230,6 +232,10 @@ func (d *xmlReader) outside(attr, text []byte) error {
 	}
 	for i := range d.carry {
 		if c := &d.carry[i]; c.path == path {
+			if c.missed && len(text) > 0 {
+				return badFile(d.name, "line %d: %s stands behind records of its element, which need it as the column %s", d.t.Line(), quoteName(path), quoteName(c.column)).
+					WithHint("a value can be carried to the records behind it only: take it out of `carry`, or have the document written with it in front")
+			}
 			c.set, c.text = true, append(c.text[:0], text...)
 		}
 	}
@@ -358,7 +364,9 @@ func (d *xmlReader) make() (*Record, error) {
 	clear(r.Cells)
 	r.Extra = r.Extra[:0]
 	for i := range d.carry {
-		if c := &d.carry[i]; c.set && len(c.text) > 0 {
+		c := &d.carry[i]
+		c.missed = c.missed || !c.set
+		if c.set && len(c.text) > 0 {
 			r.Cells[d.column[c.column]] = Cell{Text: c.text, Kind: CellText}
 		}
 	}

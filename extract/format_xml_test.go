@@ -166,3 +166,25 @@ func BenchmarkXML(b *testing.B) {
 	src := sourceOf(b, "format: xml\nxml: {path: Document/Stmt/Ntry}\n")
 	benchmarkFormat(b, src, benchXML(20_000), textFields("Amt", "NtryDtls/TxDtls/Refs/EndToEndId"), "x.xml", 20_000)
 }
+
+// A value that stands behind the records it should be carried to is not left out of
+// them in silence.
+func TestXMLCarriedTooLate(t *testing.T) {
+	src := sourceOf(t, "format: xml\nxml:\n  path: D/S/N\n  carry: {cur: D/S/C, of: D/S/H/@of}\n")
+	const record, cur, of = "<N><id>1</id></N>", "<C>EUR</C>", `<H of="x"/>`
+	last := func(body string) string {
+		got, _ := readAll(src, textFields("id", "cur", "of"), []byte("<D>"+body+"</D>"), "x.xml")
+		return got[len(got)-1]
+	}
+	for _, c := range []struct{ body, want string }{
+		{"<S>" + cur + of + record + "</S>", "1@1 1|EUR|x"},
+		{"<S>" + record + "</S>", "1@1 1|~|~"},
+		{"<S>" + record + "</S><S>" + cur + of + record + "</S>", "2@1 1|EUR|x"},
+		{"<S>" + cur + record + cur + record + "</S>", "2@1 1|EUR|~"},
+		{"<S>" + of + record + cur + "</S>", `error x.xml: line 1: "D/S/C" stands behind records of its element, which need it as the column cur`},
+		{"<S>" + cur + record + of + record + "</S>", `error x.xml: line 1: "D/S/H/@of" stands behind records of its element, which need it as the column of`},
+		{"<S>" + record + "<C/></S>", "1@1 1|~|~"},
+	} {
+		check(t, []string{last(c.body)}, []string{c.want})
+	}
+}
