@@ -45,7 +45,7 @@ var presetVersions = map[string]string{
 	"braintree-transactions@1":      "6007f413378836ca",
 	"bullmq-jobs@1":                 "2b705155ae83a5b8",
 	"checkout-financial-actions@1":  "d7031fb450f005f4",
-	"dlocal-settlement@1":           "12203b4c24b12be2",
+	"dlocal-settlement@1":           "5c61dbe780b81984",
 	"gocardless-payments@1":         "5a8fec4da34bc91b",
 	"gocardless-payout-items@1":     "015eeecb4206d920",
 	"ledger-csv@1":                  "9e2d9b76553fe9b2",
