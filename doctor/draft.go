@@ -197,8 +197,11 @@ func (d *draft) alone(side rules.Side, fragment string) string {
 // stand are fields that every file of the form has, for as long as no others are known.
 func (d *draft) stand() pairs {
 	column := "id"
-	if d.format == "typed" {
+	switch {
+	case d.format == "typed":
 		column = "record_kind"
+	case rules.Format(d.format).Bank():
+		column = "message"
 	}
 	if columns, ok := d.csv.get("columns"); ok {
 		column = columns.([]string)[0]

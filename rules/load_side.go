@@ -209,11 +209,18 @@ func (d *decoder) fieldsOfSource(src *Source, path string) {
 	names := src.fixedColumns()
 	what := map[Format]string{FormatCSV: "csv.columns", FormatXLSX: "xlsx.columns", FormatTyped: "typed.kinds", FormatFixed: "fixed"}[src.Format]
 	byPlace := src.Format == FormatCSV || src.Format == FormatXLSX
-	for _, f := range src.Fields {
+	place := func(f Field) string {
 		p := join(join(path, "fields"), f.Name)
 		if _, ok := d.places[p]; !ok { // said for the side
 			p = join(join(parentPath(parentPath(path)), "fields"), f.Name)
 		}
+		return p
+	}
+	if src.Format.Bank() {
+		d.bankFields(src, place)
+	}
+	for _, f := range src.Fields {
+		p := place(f)
 		switch {
 		case f.Absent():
 		case !byPlace && f.Position > 0:
