@@ -258,6 +258,9 @@ func said(a, b string) string {
 	if a == "" || strings.HasPrefix(b, a+":") {
 		return b
 	}
+	if strings.HasPrefix(a, "GUESS, unsure: ") { // said once
+		b = strings.TrimPrefix(b, "GUESS, unsure: ")
+	}
 	return a + "; " + b
 }
 

@@ -28,7 +28,9 @@ func (l *look) describe() {
 // marks chooses decimal and grouping mark of the source: those of most numbers.
 func (l *look) marks(votes map[int]int64) {
 	l.d.decimal, l.d.group = '.', 0
-	if len(votes) == 0 || l.d.format == "xlsx" {
+	// The numbers of a bank's format are written as its standard says, whatever the
+	// reader makes of them.
+	if len(votes) == 0 || l.d.format == "xlsx" || rules.Format(l.d.format).Bank() {
 		return
 	}
 	forms := slices.Sorted(maps.Keys(votes))

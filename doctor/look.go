@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,7 +36,11 @@ type Options struct {
 func Look(ctx context.Context, path string, opt Options) (*Report, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fail.Wrap(fail.Input, err, "%s cannot be read", path)
+		e := fail.Wrap(fail.Input, err, "%s cannot be read", path)
+		if errors.Is(err, fs.ErrNotExist) {
+			e = e.WithHint("check the name; a path begins in the folder that the command runs in")
+		}
+		return nil, e
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fail.New(fail.Input, "%s is no regular file", path).WithHint("name one file; a folder has to be looked at file by file")

@@ -1,10 +1,12 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -89,5 +91,24 @@ func TestOwnFile(t *testing.T) {
 	r = mustLook(t, writeFile(t, "res.csv", []byte("id,amount,status\nB-1,10.00,sent\nB-2,11.50,paid\n")), Options{Side: rules.Results})
 	if strings.Contains(r.Fragment, "sent: succeeded") || !strings.Contains(r.Fragment, "until you say what they mean: sent") {
 		t.Errorf("%s", r.Fragment)
+	}
+}
+
+// TestTexts: a remark is said once, a bank's numbers are its standard's, and a file
+// that is not there is told with a remedy.
+func TestTexts(t *testing.T) {
+	r := mustLook(t, writeFile(t, "days.csv", []byte("id,created_at\na,01/02/2026 10:00:00\nb,03/04/2026 11:00:00\n")), Options{})
+	if strings.Contains(r.Fragment, "GUESS, unsure; GUESS") || strings.Count(r.Fragment, "as well; the texts do not say their zone") != 1 {
+		t.Errorf("%s", r.Fragment)
+	}
+	r = mustLook(t, writeFile(t, "st.xml", []byte(camtHead+camtEntry("op-1", "10.00", "DBIT")+"</Stmt></BkToCstmrStmt></Document>")), Options{})
+	for _, m := range r.Remarks {
+		if m.Topic == "numbers" {
+			t.Errorf("%+v", m)
+		}
+	}
+	_, err := Look(t.Context(), "no_such_file.csv", Options{})
+	if e, ok := errors.AsType[*fail.Error](err); !ok || e.Hint == "" {
+		t.Errorf("%v", err)
 	}
 }

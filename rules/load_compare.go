@@ -73,6 +73,10 @@ func (d *decoder) compare(o *object, job *Job) (Compare, bool) {
 		c.As, c.Operations = AsStatus, ""
 		c.Expect = choice(o, "expect", Succeeded, statuses...)
 		if !status {
+			if job.Results.Field(c.Results) == nil && c.Results != "status" {
+				d.fieldOf(job, Results, c.Results, o.at("field"))
+				return c, false
+			}
 			o.fail("expect", "add `map: {…}` to results.fields.status", "a status is compared by the field `status` of the results and its map, which are not declared")
 			return c, false
 		}
