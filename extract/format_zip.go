@@ -163,7 +163,7 @@ func (z *zipReader) choose(files []*zip.File) error {
 			WithHint("declare zip: {member: …} so that they are read, or zip: {ignore: […]} if they are no data")
 	case z.declared() == "" && len(z.members) > 1:
 		return badFile(z.name, "the archive has %d members: %s", len(z.members), quoteList(names)).
-			WithHint("declare zip: {member: …}; a pattern such as *.csv takes several")
+			WithHint("declare zip: {member: …}; a pattern such as *.csv takes several; zip: {ignore: […]} names those that are no data")
 	case len(z.members) > 1 && z.src.Controls != nil:
 		return badFile(z.name, "the archive has %d members with records, and the controls of the source are those of one", len(z.members)).
 			WithHint("have each member checked by the totals of its own kinds (typed), or sent in an archive of its own")

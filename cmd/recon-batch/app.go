@@ -159,7 +159,7 @@ func (s *session) positionals(c *cli.Context, names ...string) ([]string, error)
 		}
 	}
 	if len(list) < least {
-		return nil, fail.New(fail.Usage, "%s needs %s", commandPath(c), strings.Join(names[len(list):least], " and ")).
+		return nil, fail.New(fail.Usage, "%s needs %s", strings.TrimPrefix(commandPath(c), "recon-batch "), strings.Join(names[len(list):least], " and ")).
 			WithHint("usage: %s", strings.Join(append([]string{commandPath(c), "[flags]"}, names...), " "))
 	}
 	if len(list) > len(names) {

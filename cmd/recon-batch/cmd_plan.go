@@ -76,7 +76,7 @@ func (s *session) plan(c *cli.Context) error {
 	}
 	s.printf("machine   %s; %d threads; about %s of disk\n", p.Memory, p.Threads, p.Disk)
 	w := tabwriter.NewWriter(s.stdout, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "\nSIDE\tSOURCE\tFILE\tSIZE\tNEED\tSTAGED")
+	fmt.Fprintln(w, "\nSIDE\tSOURCE\tFILE\tBYTES\tNEED\tSTAGED")
 	for _, f := range p.Files {
 		size := fmt.Sprint(f.Size)
 		if f.Missing {
