@@ -168,6 +168,7 @@ func TestKinds(t *testing.T) {
 		{name: "mt940.sta", content: mt940, records: 1, remarks: []string{"form: MT940"}, ties: []string{"the statement 1 page 1 of account 12345678/0001234567 opening + entries = closing"}, parts: []string{"format: mt940"}},
 		{name: "mt940bad.sta", content: strings.Replace(mt940, "120,00", "121,00", 1), records: 1, remarks: []string{"form: MT940"}, finds: []string{"unproved"}, parts: []string{"bank: {proof: report}"}},
 		{name: "mt942.sta", content: ":20:T1\r\n:25:12345678/0001234567\r\n:28C:1/1\r\n:34F:EUR0,\r\n:13D:2611271000+0100\r\n:61:2611271127C20,00NTRFop-1//B1\r\n:90D:0EUR0,\r\n:90C:1EUR20,00\r\n-\r\n", records: 1, remarks: []string{"form: MT942"}, finds: []string{"provisional"}, parts: []string{"coverage: {proves: presence-only}", "PROV: pending"}},
+		{name: "pain002.xml", content: statusReport, records: 1, parts: []string{"coverage: {proves: presence-only}"}},
 		{name: "members.zip", content: string(zipOf(t, "readme.txt", "hello", "data.csv", "id,amount\na,1.00\nb,2.00\n")), records: 2, remarks: []string{"container: zip with 2 members", "member: data.csv"}, parts: []string{"zip: {member: data.csv, ignore: [readme.txt]}"}},
 		{name: "x.csv.gz", content: string(gzipOf(t, "id,amount\na,1.00\nb,2.00\n")), records: 2, remarks: []string{"container: gzip"}},
 		{name: "unnamed.csv", content: string(gzipOf(t, "id,amount\na,1.00\nb,2.00\n")), records: 2, remarks: []string{"container: gzip"}, finds: []string{"misnamed"}, parts: []string{"compression: gzip"}},

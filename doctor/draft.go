@@ -110,6 +110,8 @@ func (d *draft) lines(fields bool) []line {
 	switch {
 	case d.preset != nil:
 		add("GUESS, unsure: say what time the file covers", `coverage: {from: "{date}", until: "{date+1}"}`)
+	case d.format == string(rules.FormatPain002):
+		add("silence proves nothing, since it may list only what was refused; full-lifecycle with complete: true, if the bank lists every operation", "coverage: {proves: presence-only}")
 	case d.provisional:
 		add("an intraday file: its silence proves nothing", "coverage: {proves: presence-only}")
 	default:

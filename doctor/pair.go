@@ -404,6 +404,17 @@ func (p *Pair) assumeForms() {
 		}
 		p.assume("%s, %s: %s", quoted(r.File), plural(r.Records, "record"), strings.Join(parts, "; "))
 	}
+	p.assumeCoverage()
+}
+
+// assumeCoverage says what the silence of the two files is taken for.
+func (p *Pair) assumeCoverage() {
+	for _, r := range []*Report{p.Left, p.Right} {
+		if r.look.d.format == string(rules.FormatPain002) {
+			p.assume("%s may list only what was refused: its silence proves nothing (coverage: {proves: presence-only})", quoted(r.File))
+			return
+		}
+	}
 	p.assume("both files are whole: what is not in them does not exist (coverage: complete)")
 }
 

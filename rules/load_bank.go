@@ -81,15 +81,37 @@ func (d *decoder) bankReach(o *object, s *Source) {
 	s.Bank.Reach = r
 }
 
-// bankCoverage: an intraday report proves presence at most, whatever its job says.
-func (d *decoder) bankCoverage(o *object, s *Source) {
-	if s.Format != FormatMT942 {
-		return
+// bankCoverage: an intraday report proves presence at most, whatever its job says, and
+// a status report proves by its silence what its job says alone.
+func (d *decoder) bankCoverage(o *object, s *Source, side Side) {
+	switch {
+	case s.Format == FormatMT942:
+		if c := o.sub("coverage", coverageShape); s.Coverage.Declared && c != nil && c.has("proves") && s.Coverage.Proves != PresenceOnly {
+			c.fail("proves", "write `proves: presence-only`, or remove it", "an MT942 is an intraday report: its silence proves nothing")
+		}
+		s.Coverage.Proves = PresenceOnly
+	case s.Format == FormatPain002 && side == Results:
+		d.statusCoverage(o)
 	}
-	if c := o.sub("coverage", coverageShape); s.Coverage.Declared && c != nil && c.has("proves") && s.Coverage.Proves != PresenceOnly {
-		c.fail("proves", "write `proves: presence-only`, or remove it", "an MT942 is an intraday report: its silence proves nothing")
+}
+
+// statusCoverage: many banks list in a pain.002 what they refuse alone, so that
+// silence may mean accepted. Neither the default nor `complete` says which it is, and
+// an absence that is proved wrongly sends money twice.
+func (d *decoder) statusCoverage(o *object) {
+	const remedy = "write `coverage: {proves: presence-only}`; or with its times `proves: failures-only` where it lists what was refused, `proves: full-lifecycle` where it lists every operation"
+	const why = "a pain.002 may list only what was refused: the source does not say what its silence means"
+	n := o.node("coverage")
+	switch {
+	case n == nil:
+		d.fail(o.path, remedy, why)
+	case n.Kind != yaml.MappingNode:
+		o.fail("coverage", remedy, why)
+	default:
+		if c := o.sub("coverage", coverageShape); c != nil && !c.has("proves") {
+			o.fail("coverage", remedy, why)
+		}
 	}
-	s.Coverage.Proves = PresenceOnly
 }
 
 // checkProvisional: the rows of an intraday report are never a ground for confirm.

@@ -247,7 +247,7 @@ func (d *decoder) coverageOfSide(spec *SideSpec, paths []string) {
 		c := &spec.Sources[i].Coverage
 		if !declared {
 			c.Complete = true
-		} else if !c.Declared && i < len(paths) {
+		} else if silent := spec.Side == Results && spec.Sources[i].Format == FormatPain002; !c.Declared && i < len(paths) && !silent { // statusCoverage has said more
 			d.fail(paths[i], "add `coverage: {from: …, until: …}`, or `coverage: complete`", "the source %s declares no coverage, but another source of the %s does", spec.Sources[i].Name, spec.Side)
 		}
 	}

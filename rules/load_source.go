@@ -33,7 +33,7 @@ func (d *decoder) source(o *object, side Side, operations []Field) Source {
 		}
 		s.Controls = d.controls(c)
 	}
-	d.bankCoverage(o, &s)
+	d.bankCoverage(o, &s, side)
 	d.controlsFit(o, &s)
 	d.proofs(o, &s)
 	if c := o.sub("pages", pagesShape); c != nil {

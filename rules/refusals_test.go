@@ -51,6 +51,11 @@ var refusals = map[string][]string{
 	"bank_of_csv": {
 		"24:13: the source is csv, `bank` says nothing about it | remove it, or declare `format: camt` (or mt940, mt942, bai2, pain002, nacha)",
 	},
+	"bank_status_silence": {
+		"11:17: a pain.002 may list only what was refused: the source does not say what its silence means | write `coverage: {proves: presence-only}`; or with its times `proves: failures-only` where it lists what was refused, `proves: full-lifecycle` where it lists every operation",
+		"15:17: a pain.002 may list only what was refused: the source does not say what its silence means | write `coverage: {proves: presence-only}`; or with its times `proves: failures-only` where it lists what was refused, `proves: full-lifecycle` where it lists every operation",
+		"16:7: a pain.002 may list only what was refused: the source does not say what its silence means | write `coverage: {proves: presence-only}`; or with its times `proves: failures-only` where it lists what was refused, `proves: full-lifecycle` where it lists every operation",
+	},
 	"bank_rejects": {
 		"24:18: the file of a bank is proved as a whole, and has no record that could be left out | remove it",
 	},

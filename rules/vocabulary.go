@@ -154,7 +154,7 @@ var coverageShape = &shape{
 	name: "coverage", doc: "What a source can prove (V26).",
 	keys: []key{
 		{name: "complete", doc: "It covers every time.", def: "false", value: boolValue()},
-		{name: "proves", doc: "What its silence means. Only full-lifecycle proves an absence; settled-only does for types whose effect is the settlement.", def: "full-lifecycle", value: enumValue(FullLifecycle, SettledOnly, FailuresOnly, PresenceOnly)},
+		{name: "proves", doc: "What its silence means. Only full-lifecycle proves an absence; settled-only does for types whose effect is the settlement.", def: "full-lifecycle; a pain002 of the results has to say it", value: enumValue(FullLifecycle, SettledOnly, FailuresOnly, PresenceOnly)},
 		{name: "types", doc: "The types of operation it should know.", def: "all", value: listValue(textValue())},
 		{name: "account", doc: "Sources of one account continue each other. A missing file leaves its time to the others only where the account is named.", def: "one account for the side", value: textValue()},
 		{name: "knows", doc: "Expression over the operation: which of them the account should know.", def: "all", value: schema{"type": "string"}},
