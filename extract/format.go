@@ -141,6 +141,27 @@ func notesOf(r Reader) []string {
 	return nil
 }
 
+// outsideRows are rows of a sheet with values that its declared range leaves out.
+type outsideRows struct {
+	Rows  int64
+	First int64 // number of the first one in the sheet
+}
+
+func (o *outsideRows) add(more outsideRows) {
+	if o.Rows == 0 {
+		o.First = more.First
+	}
+	o.Rows += more.Rows
+}
+
+// outsideOf gives what a reader, at the end of its file, left out by its range.
+func outsideOf(r Reader) outsideRows {
+	if n, ok := r.(interface{ Outside() outsideRows }); ok {
+		return n.Outside()
+	}
+	return outsideRows{}
+}
+
 // emptyIsNull tells whether the source holds an empty text for null.
 func emptyIsNull(src *rules.Source) bool {
 	if src.Format.Bank() {

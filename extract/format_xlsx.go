@@ -55,6 +55,7 @@ type xlsxReader struct {
 	done     bool // the sheet is read to its end
 	err      error
 	stored   []byte
+	outside  outsideRows
 	emptyRow int // first of the empty rows that have not been told of; 0 none
 }
 
@@ -258,6 +259,10 @@ func (r *xlsxReader) next() (*Record, error) {
 		}
 		r.held = false
 		if r.area.bottom > 0 && r.row.no > r.area.bottom {
+			// Below the row that ends the records stands what is no table, by declaration.
+			if !r.empty() && !(r.ended && r.x.EndsBefore != "") {
+				r.outside.add(outsideRows{1, int64(r.row.no)})
+			}
 			r.control++
 			continue
 		}
@@ -408,6 +413,9 @@ func (l *longNumbers) add(record int64, row int) {
 		l.record, l.row = record, row
 	}
 }
+
+// Outside are the rows below the range that have values in its columns.
+func (r *xlsxReader) Outside() outsideRows { return r.outside }
 
 // Notes are what people should know of the file, once it is read.
 func (r *xlsxReader) Notes() []string {

@@ -62,6 +62,7 @@ type xmlCarried struct {
 	set          bool
 	text         []byte
 	missed       bool // a record came before it
+	waits        bool // no record has got the value yet
 }
 
 type xmlTotal struct {
@@ -182,7 +183,8 @@ func (d *xmlReader) enter(local []byte) {
 	for i := range d.carry {
 		if c := &d.carry[i]; below(c.path, d.path) {
 			c.set = false
-			c.missed = c.missed && !below(d.rows, d.path)
+			around := below(d.rows, d.path) // the records' own element begins anew
+			c.missed, c.waits = c.missed && !around, c.waits && !around
 		}
 	}
 	switch {
@@ -236,7 +238,11 @@ func (d *xmlReader) outside(attr, text []byte) error {
 				return badFile(d.name, "line %d: %s stands behind records of its element, which need it as the column %s", d.t.Line(), quoteName(path), quoteName(c.column)).
 					WithHint("a value can be carried to the records behind it only: take it out of `carry`, or have the document written with it in front")
 			}
-			c.set, c.text = true, append(c.text[:0], text...)
+			if c.waits && string(c.text) != string(text) {
+				return badFile(d.name, "line %d: %s stands there twice before a record, with two values, and is carried as the column %s", d.t.Line(), quoteName(path), quoteName(c.column)).
+					WithHint("which of them counts is not clear: carry a path that there is once, or take it out of `carry`")
+			}
+			c.set, c.waits, c.text = true, true, append(c.text[:0], text...)
 		}
 	}
 	for i := range d.total {
@@ -365,7 +371,7 @@ func (d *xmlReader) make() (*Record, error) {
 	r.Extra = r.Extra[:0]
 	for i := range d.carry {
 		c := &d.carry[i]
-		c.missed = c.missed || !c.set
+		c.missed, c.waits = c.missed || !c.set, false
 		if c.set && len(c.text) > 0 {
 			r.Cells[d.column[c.column]] = Cell{Text: c.text, Kind: CellText}
 		}

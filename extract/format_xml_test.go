@@ -184,6 +184,13 @@ func TestXMLCarriedTooLate(t *testing.T) {
 		{"<S>" + of + record + cur + "</S>", `error x.xml: line 1: "D/S/C" stands behind records of its element, which need it as the column cur`},
 		{"<S>" + cur + record + of + record + "</S>", `error x.xml: line 1: "D/S/H/@of" stands behind records of its element, which need it as the column of`},
 		{"<S>" + record + "<C/></S>", "1@1 1|~|~"},
+		// Given twice, the last one must not win.
+		{"<S>" + cur + "<C>USD</C>" + of + record + "</S>", `error x.xml: line 1: "D/S/C" stands there twice before a record, with two values, and is carried as the column cur`},
+		{"<S>" + cur + "<C/>" + of + record + "</S>", `error x.xml: line 1: "D/S/C" stands there twice before a record, with two values, and is carried as the column cur`},
+		{"<S>" + of + `<H of="y"/>` + cur + record + "</S>", `error x.xml: line 1: "D/S/H/@of" stands there twice before a record, with two values, and is carried as the column of`},
+		{"<S>" + cur + cur + of + record + "</S>", "1@1 1|EUR|x"},
+		{"<S>" + cur + of + "</S><S><C>USD</C>" + of + record + "</S>", "1@1 1|USD|x"},
+		{"<S>" + cur + of + record + "<C>USD</C>" + record + "</S>", "2@1 1|USD|x"},
 	} {
 		check(t, []string{last(c.body)}, []string{c.want})
 	}

@@ -50,6 +50,7 @@ type zipReader struct {
 	lines  int64 // control lines of the members before
 	rec    Record
 	notes  []string
+	below  outsideRows // of the members before
 	err    error
 }
 
@@ -333,6 +334,9 @@ func (z *zipReader) reject(bad RecordError) error {
 // Notes are those of the members.
 func (z *zipReader) Notes() []string { return z.notes }
 
+// Outside are the rows of all members.
+func (z *zipReader) Outside() outsideRows { return z.below }
+
 // endMember reads a member to its end, whose checksum counts, and opens the next.
 func (z *zipReader) endMember() error {
 	if _, err := io.Copy(io.Discard, z.stream); err != nil {
@@ -341,6 +345,7 @@ func (z *zipReader) endMember() error {
 	for _, n := range notesOf(z.inner) {
 		z.notes = append(z.notes, z.members[z.at].Name+": "+n)
 	}
+	z.below.add(outsideOf(z.inner))
 	if z.at == len(z.members)-1 {
 		return io.EOF
 	}

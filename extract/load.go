@@ -84,6 +84,7 @@ func (l *loader) load(ctx context.Context) error {
 		}
 	}
 	l.checkKnown()
+	l.checkRange()
 	l.total()
 	l.remark()
 	l.rel.Coverage = l.coverage()
@@ -330,6 +331,8 @@ func (l *loader) coverage() []Interval {
 				e.spoiled = fmt.Sprintf("%s has %d rejected records", f.rel, file.Rejected)
 			case l.elsewhen[j] != "":
 				e.spoiled = l.elsewhen[j]
+			case l.staged[j] != nil && l.staged[j].Outside.Rows > 0:
+				e.spoiled = fmt.Sprintf("%s has %s with values outside its range", f.rel, plural(int(l.staged[j].Outside.Rows), "row"))
 			case l.bankEvidence(j, &e):
 			default:
 				e.proved = true

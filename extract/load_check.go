@@ -223,6 +223,19 @@ func (l *loader) checkPages(ctx context.Context) error {
 	return nil
 }
 
+// checkRange finds rows of sheets that a range with a last row leaves out, and that
+// may be records of a sheet that grew. The coverage of their file is withdrawn.
+func (l *loader) checkRange() {
+	for _, src := range l.sources() {
+		l.of(src.Name, func(i int, s *staged) {
+			if o := s.Outside; o.Rows > 0 {
+				l.find("rows_outside_range", l.found[i], "%s has %s with values below its range %s, first row %d: they were not read, and the file proves no absence. Write a range without a last row, and say what is no record by ends_before or rows",
+					l.found[i].rel, plural(int(o.Rows), "row"), src.XLSX.Range, o.First)
+			}
+		})
+	}
+}
+
 // remark adds the findings that decide nothing: columns that come and go, keys that
 // are not filled, keys that a spreadsheet may have spoiled.
 func (l *loader) remark() {

@@ -8,6 +8,53 @@ import (
 	"github.com/recon-batch/recon-batch/rules"
 )
 
+// A range with a last row leaves out what the sheet grew by: the rows are counted,
+// told with the first one, and no absence is concluded, from the parsed file and from
+// the staged one. Below a total row that ends the records stands no record.
+func TestRowsOutsideRange(t *testing.T) {
+	row := func(no, id string) string {
+		return `<row r="` + no + `"><c r="A` + no + `" t="inlineStr"><is><t>` + id + `</t></is></c><c r="B` + no + `"><v>1</v></c></row>`
+	}
+	header := `<row r="1"><c r="A1" t="inlineStr"><is><t>operation_id</t></is></c><c r="B1" t="inlineStr"><is><t>amount</t></is></c></row>`
+	beside := `<row r="8"><c r="D8"><v>1</v></c></row>`
+	for _, c := range []struct {
+		name, keys, rows string
+		finding          string
+	}{
+		{"two below", `range: "A1:B3"`, row("2", "a") + row("3", "b") + row("5", "c") + row("6", "d") + beside, "x.xlsx has 2 rows with values below its range A1:B3, first row 5"},
+		{"one below", `range: "A1:B3"`, row("2", "a") + row("3", "b") + row("4", "c"), "x.xlsx has 1 row with values below its range A1:B3, first row 4"},
+		{"none of its columns", `range: "A1:B3"`, row("2", "a") + row("3", "b") + beside, ""},
+		{"open range", `range: "A1:B"`, row("2", "a") + row("3", "b"), ""},
+		{"total row", `range: "A1:B4", ends_before: {first_field: Total}`, row("2", "a") + row("3", "b") + row("4", "Total") + row("6", "made by x"), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			src := sourceWith(t, "format: xlsx\nxlsx: {"+c.keys+"}\n", "operation_id: operation_id, amount: {type: decimal}")
+			w := newWorld(t)
+			w.write("x.xlsx", string(book(t, header+c.rows)))
+			idAndAmount(w, rules.Results)
+			w.source(rules.Results, "x.xlsx", func(s *rules.Source, _ *rules.Input) {
+				s.Format, s.XLSX, s.Coverage.Complete = src.Format, src.XLSX, true
+			})
+			for _, run := range []string{"parsed", "cached"} {
+				rel, rows, err := w.load(rules.Results)
+				if err != nil || len(rows) != 2 {
+					t.Fatalf("%s: %v, %d rows", run, err, len(rows))
+				}
+				found := findings(rel, "rows_outside_range")
+				if c.finding == "" {
+					if len(found) != 0 || !rel.Coverage[0].Complete {
+						t.Errorf("%s: %+v, coverage %+v", run, found, rel.Coverage)
+					}
+					continue
+				}
+				if len(found) != 1 || !strings.Contains(found[0], c.finding) || rel.Coverage[0].Complete || len(findings(rel, "coverage_withdrawn")) != 1 {
+					t.Errorf("%s: %+v, coverage %+v", run, found, rel.Coverage)
+				}
+			}
+		})
+	}
+}
+
 // Totals that a container states over product fields are judged like those of CSV,
 // from the parsed file and from the staged one.
 func TestControlsOfContainers(t *testing.T) {

@@ -169,6 +169,7 @@ func (s *stager) describe(tmp *os.File, digest string, d Digests, counts *tally,
 		Controls:     make([]sidecarTotal, 0, len(counts.controls)),
 		Keys:         counts.keys,
 		Notes:        notesOf(r),
+		Outside:      outsideOf(r),
 	}}
 	for code, t := range counts.totals {
 		out.Totals = append(out.Totals, t.sidecar(code))

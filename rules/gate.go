@@ -17,7 +17,7 @@ var Proposals = []string{"confirm", "requeue", "compensate", "review", "close"}
 // FindingCodes are the codes of what a run finds about files, columns and keys.
 var FindingCodes = []string{
 	"bank_note", "coverage_withdrawn", "e_notation", "file_missing", "file_refused", "file_skipped", "key_coverage", "key_repeats",
-	"long_numbers", "missing_column", "new_column", "pages_overlap", "provisional", "statement_gap", "unknown_column", "unknown_kind", "value_unreadable",
+	"long_numbers", "missing_column", "new_column", "pages_overlap", "provisional", "rows_outside_range", "statement_gap", "unknown_column", "unknown_kind", "value_unreadable",
 }
 
 var gateForm = regexp.MustCompile(`^\s*([a-z_]+)\s*(?:\(\s*([a-z_]+)(?:/([a-z0-9_]+))?\s*\))?\s*(>=|>)\s*(\S+)\s*$`)

@@ -123,7 +123,7 @@ var xlsxShape = &shape{
 		{name: "header_row", doc: "Row of the sheet with the names of the columns, from 1; 0 where there is none and columns names them.", def: "1, or the first row of the range", value: intValue(0)},
 		{name: "columns", doc: "The names of the columns in order, where header_row is 0.", value: listValue(textValue())},
 		{name: "header_names", doc: "How names of columns are compared.", def: "exact", value: enumValue("exact", "trim", "ignore_case")},
-		{name: "range", doc: "Part of the sheet that is read: A1:F200, A3:F or A:F.", def: "all of it", value: patternValue(rangePattern)},
+		{name: "range", doc: "Part of the sheet that is read: A1:F200, A3:F or A:F. Rows with values below a last row are a finding, and the file proves no absence.", def: "all of it", value: patternValue(rangePattern)},
 		{name: "skip_empty_rows", doc: "A row without a value is no record; else it is a bad one.", def: "true", value: boolValue()},
 		{name: "rows", doc: "Tells header, record and trailer rows apart by the text of one cell.", value: shapeValue(rowsShape)},
 		{name: "ends_before", doc: "The records end before the row with this first cell; a sheet without it is refused.", value: shapeValue(firstFieldShape)},
