@@ -123,6 +123,9 @@ func orError[R Reader](r R, err error) (Reader, error) {
 	return r, nil
 }
 
+// askBank is the remedy of a fault that only who wrote the file can mend.
+const askBank = "look at the place in the file: if it is as the bank sent it, ask the bank for a correct one; if not, fetch it again, unchanged"
+
 // bad is the error of a file that breaks its format; line is 0 where there is none.
 func bad(name string, line int64, format string, args ...any) *fail.Error {
 	e := fail.New(fail.Input, format, args...)
@@ -131,7 +134,7 @@ func bad(name string, line int64, format string, args ...any) *fail.Error {
 	} else {
 		e.Msg = name + ": " + e.Msg
 	}
-	return e
+	return e.WithHint(askBank)
 }
 
 // cut is the error of a file that ends before it should.
@@ -141,9 +144,9 @@ func cut(name string, line int64, format string, args ...any) *fail.Error {
 	return e.WithHint("fetch the file again, and compare its size with the sender's")
 }
 
-// hint gives an error its remedy.
+// hint gives an error its own remedy, where it has none but the general one.
 func hint(err error, format string, args ...any) error {
-	if e, ok := errors.AsType[*fail.Error](err); ok && e.Hint == "" {
+	if e, ok := errors.AsType[*fail.Error](err); ok && (e.Hint == "" || e.Hint == askBank) {
 		e.Hint = fmt.Sprintf(format, args...)
 	}
 	return err

@@ -1,6 +1,7 @@
 package bank
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -8,6 +9,8 @@ import (
 
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
+
+	"github.com/recon-batch/recon-batch/internal/fail"
 )
 
 // camtFile is a camt.053 around statements.
@@ -533,6 +536,32 @@ func TestCamtVersions(t *testing.T) {
 			data := strings.NewReplacer("camt.053.001.08", message, "BkToCstmrStmt", names[0], "Stmt>", names[1]+">").Replace(camtFile(statement("S", "10", "7", "", e)))
 			rows, _ := mustRead(t, Camt, data, Options{})
 			wantCells(t, rows, message+" | po-1 | -3 | BOOK | Ana\n", Message, EndToEndID, Amount, RawStatus, Counterparty)
+		}
+	}
+}
+
+// Every error of a line says what to do; one with a remedy of its own keeps that.
+func TestFaultsSayWhatToDo(t *testing.T) {
+	for _, c := range []struct {
+		format     Format
+		file, hint string
+	}{
+		{BAI2, "01,A,B,261127,1200,1,,,3/\n", askBank},
+		{BAI2, "01,A,B,261127,1200,1,,,2/\nx\n", "a text that goes over several lines has record 88 in front of each"},
+		{MT940, ":20:X\n:25:1\n:28C:1/1\n:60F:C261127EURx\n", askBank},
+		{NACHA, "9\n", ""},
+		{Camt, "<a/>", ""},
+		{Camt, "<Document></Document>", ""},
+		{Pain002, "<Document><CstmrPmtStsRpt></CstmrPmtStsRpt></Document>", ""},
+		{Camt, "<Document", ""},
+	} {
+		r, err := Open(c.format, strings.NewReader(c.file), "f", Options{})
+		for err == nil {
+			_, err = r.Next()
+		}
+		e, ok := errors.AsType[*fail.Error](err)
+		if !ok || e.Hint == "" || c.hint != "" && e.Hint != c.hint {
+			t.Errorf("%s %q: %v, %+v", c.format, c.file, err, e)
 		}
 	}
 }
