@@ -223,9 +223,11 @@ func (c *classifier) plainItems() error {
 	}
 	s := c.itemSlots()
 	maps.Copy(s, c.shown())
-	s["legal"], s["final"] = c.legal("confirmed"), c.final()
-	s["bit"], s["due"] = fmt.Sprint(State), c.due()
-	return c.exec("plain_items", s)
+	s["legal"], s["final"], s["due"] = c.legal("confirmed"), c.final(), c.due()
+	if err := c.exec("plain_rows", s); err != nil {
+		return err
+	}
+	return c.exec("plain_items", duck.Slots{"bit": fmt.Sprint(State)})
 }
 
 func (c *classifier) budget() error {
