@@ -70,3 +70,24 @@ func TestSamplesCSV(t *testing.T) {
 		})
 	}
 }
+
+// OFX 2 is XML: its rows are read by their path. The sample states a closing balance
+// and no opening one, so that no total can tie.
+func TestSampleOFX(t *testing.T) {
+	data, err := os.ReadFile("../../shared/samples/ofx/suncorp.ofx")
+	if err != nil {
+		t.Skip("no samples: ", err)
+	}
+	const statement = "OFX/BANKMSGSRSV1/STMTTRNRS/STMTRS/"
+	src := sourceOf(t, `
+format: xml
+xml:
+  path: `+statement+`BANKTRANLIST/STMTTRN
+  carry: {account: `+statement+`BANKACCTFROM/ACCTID, currency: `+statement+`CURDEF}
+`)
+	got, r := readAll(src, textFields("FITID", "TRNAMT", "DTPOSTED", "account", "currency"), data, "suncorp.ofx")
+	defer r.Close()
+	if len(got) != 1 || !strings.HasPrefix(got[0], "1@35 1|-16.85|20131215|123456789|AUD|") {
+		t.Errorf("got %q", got)
+	}
+}
