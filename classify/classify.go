@@ -367,12 +367,19 @@ func (c *classifier) rows() error {
 	for i, p := range c.job.Match {
 		fmt.Fprintf(&name, " WHEN %d THEN %s", i, duck.Literal(p.Name))
 	}
-	for _, s := range []struct{ view, side, verdicts, linkRID string }{
-		{"rows_operations", "operations", "verdicts_o", "o_rid"}, {"rows_results", "results", "verdicts_r", "r_rid"}} {
-		err := c.exec("rows", duck.Slots{"view": s.view, "side": s.side, "verdicts": s.verdicts, "link_rid": s.linkRID,
-			"plain_pass": plainPass, "plain_link": plainLink, "pass_name": "CASE pass" + name.String() + " END"})
-		if err != nil {
-			return err
+	for _, s := range []struct{ side, verdicts, linkRID string }{{"operations", "verdicts_o", "o_rid"}, {"results", "verdicts_r", "r_rid"}} {
+		judged := "judged_" + s.side
+		for _, v := range []struct {
+			name  string
+			slots duck.Slots
+		}{
+			{"judged", duck.Slots{"judged": judged, "verdicts": s.verdicts, "link_rid": s.linkRID, "pass_name": "CASE pass" + name.String() + " END"}},
+			{"rows", duck.Slots{"view": "rows_" + s.side, "side": s.side, "judged": judged, "plain_pass": plainPass, "plain_link": plainLink}},
+			{"row_counts", duck.Slots{"view": "row_counts_" + s.side, "side": s.side, "judged": judged, "plain_pass": plainPass}},
+		} {
+			if err := c.exec(v.name, v.slots); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -9,6 +9,8 @@
 //	    link, NULL), once ENUM (proven, not_proven; NULL unless correct),
 //	    in_period BOOLEAN. A plain pair is correct/equal, in the period and proven by
 //	    construction, and the fingerprint of its key is its link
+//	row_counts_operations, row_counts_results   views: file_no, class, reason, pass, once,
+//	    in_period, n BIGINT: the rows of rows_<side> counted, several rows may be one group
 //	verdicts_o, verdicts_r          tables of the residual rows: rid, class, reason,
 //	    pass INTEGER (index of Job.Match), link UBIGINT, once BOOLEAN (NULL unless
 //	    correct), fields VARCHAR (names joined by ';' in declared order), set_id BIGINT

@@ -42,7 +42,7 @@ type measures struct {
 	residual map[rules.Side]residual
 }
 
-// verdictCount counts the rows of one file with one verdict, from rows_<side>.
+// verdictCount counts the rows of one file with one verdict, from row_counts_<side>.
 type verdictCount struct {
 	file                int
 	class, reason, pass string // "" where null
@@ -67,7 +67,7 @@ type residual struct {
 	unmatched int64 // residual rows without a verdict, and the reverse
 }
 
-// measure reads the counts and totals. One pass over the rows of each side.
+// measure reads the counts and totals.
 func measure(ctx context.Context, db *duck.DB) (*measures, error) {
 	m := &measures{
 		verdicts: map[rules.Side][]verdictCount{},
@@ -75,10 +75,9 @@ func measure(ctx context.Context, db *duck.DB) (*measures, error) {
 		residual: map[rules.Side]residual{},
 	}
 	for _, side := range rules.Sides {
-		// Grouped as they are (ENUMs), turned into text afterwards.
 		q := fmt.Sprintf(`SELECT file_no, coalesce(CAST(class AS VARCHAR), ''), coalesce(CAST(reason AS VARCHAR), ''),
-coalesce(CAST(pass AS VARCHAR), ''), coalesce(CAST(once AS VARCHAR), ''), in_period, n
-FROM (SELECT file_no, class, reason, pass, once, in_period, count(*) AS n FROM rows_%s GROUP BY ALL) ORDER BY ALL`, side)
+coalesce(CAST(pass AS VARCHAR), ''), coalesce(CAST(once AS VARCHAR), ''), in_period, CAST(sum(n) AS BIGINT)
+FROM row_counts_%s GROUP BY ALL ORDER BY ALL`, side)
 		err := each(ctx, db, q, func(rows *sql.Rows) error {
 			var c verdictCount
 			if err := rows.Scan(&c.file, &c.class, &c.reason, &c.pass, &c.once, &c.inPeriod, &c.rows); err != nil {

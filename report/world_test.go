@@ -213,6 +213,7 @@ func (w *world) loadSide(side rules.Side) {
 	w.exec(fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM %s", side, staged))
 	w.exec(fmt.Sprintf("CREATE TABLE judged_%s (rid BIGINT, file_no INTEGER, rec BIGINT, class verdict_class, reason VARCHAR, pass VARCHAR, link UBIGINT, once VARCHAR, in_period BOOLEAN, plain BOOLEAN)", short(side)))
 	w.exec(fmt.Sprintf("CREATE VIEW rows_%s AS SELECT * EXCLUDE (plain) FROM judged_%s", side, short(side)))
+	w.exec(fmt.Sprintf("CREATE VIEW row_counts_%[1]s AS SELECT file_no, class, reason, pass, once, in_period, count(*) AS n FROM rows_%[1]s GROUP BY ALL", side))
 	w.exec(fmt.Sprintf("CREATE TABLE verdicts_%s (rid BIGINT, class verdict_class, reason VARCHAR, pass INTEGER, link UBIGINT, once BOOLEAN, fields VARCHAR, set_id BIGINT, candidates BIGINT, in_period BOOLEAN)", short(side)))
 	rel := w.in.relation(side)
 	sums := map[string]*extract.Total{}

@@ -284,11 +284,29 @@ func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 		return os.RemoveAll(r.tmp)
 	}
 	return r.do(ctx, db, StagePublish, func() error {
-		if err := report.Reproduce(ctx, &report.Delivery{DB: db, In: &report.Input{Bound: r.bound}, Summary: summary, Dir: r.tmp}); err != nil {
+		err := sideBySide(func() error {
+			return report.Reproduce(ctx, &report.Delivery{DB: db, In: &report.Input{Bound: r.bound}, Summary: summary, Dir: r.tmp})
+		}, func() (err error) {
+			m.Outputs, err = seal(r.tmp, roleOf)
+			return err
+		})
+		if err != nil {
 			return err
 		}
 		return r.publish(ctx, m)
 	})
+}
+
+// sideBySide runs two steps at the same time and waits for both; the error of the
+// first one comes first, so that it does not depend on which was faster.
+func sideBySide(first, second func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- first() }()
+	err := second()
+	if err := <-done; err != nil {
+		return err
+	}
+	return err
 }
 
 // do runs one stage between its events, then the checkpoint.
@@ -396,9 +414,6 @@ func (r *run) resolve(id string) {
 
 // report writes every output but the manifest into the temporary folder.
 func (r *run) report(ctx context.Context, db *duck.DB, m *Manifest, ops, res *extract.Relation, outcome *match.Outcome) (*report.Summary, error) {
-	if err := classify.Promises(ctx, db, r.bound, ops, res); err != nil {
-		return nil, err
-	}
 	key, err := redactKey(r.Job, r.baseDir())
 	if err != nil {
 		return nil, err
@@ -417,7 +432,11 @@ func (r *run) report(ctx context.Context, db *duck.DB, m *Manifest, ops, res *ex
 		Explain: "recon-batch explain --business-date " + r.BusinessDate + " " + shellQuote(filepath.Base(r.Job.File)),
 		Runs:    "recon-batch runs list " + shellQuote(filepath.Base(r.Job.File)),
 	}
-	summary, err := report.Build(ctx, db, in)
+	var summary *report.Summary
+	err = sideBySide(func() error { return classify.Promises(ctx, db, r.bound, ops, res) }, func() (err error) {
+		summary, err = report.Build(ctx, db, in)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -427,13 +446,8 @@ func (r *run) report(ctx context.Context, db *duck.DB, m *Manifest, ops, res *ex
 	return summary, writeSynced(filepath.Join(r.tmp, effectiveName), r.bound.Effective())
 }
 
-// publish makes the outputs durable, checks them, and gives the run its name.
+// publish gives the run, whose outputs are sealed, its name.
 func (r *run) publish(ctx context.Context, m *Manifest) error {
-	outputs, err := seal(r.tmp, roleOf)
-	if err != nil {
-		return err
-	}
-	m.Outputs = outputs
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
