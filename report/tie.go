@@ -21,7 +21,8 @@ import (
 //   - per file: records = rejected + classified, and a file that was not staged
 //     has no row;
 //   - each row has one verdict of the closed list;
-//   - the totals relation counts the same rows as the rows themselves;
+//   - the totals relation counts the same rows as the verdicts do (that the rows were
+//     written with them, Reproduce asserts);
 //   - per side and currency: rows and sum equal what extraction added up on its
 //     own while parsing, to the last digit.
 //
