@@ -176,22 +176,7 @@ func sumOf(t *testing.T, src *rules.Source, data []byte, name, column string) st
 
 // A disk or network that fails in the middle is an error of the file.
 func TestContainersReadError(t *testing.T) {
-	broken := errors.New("input/output error")
 	for name, c := range containers(t) {
-		for _, n := range []int{0, len(c.data) / 2, len(c.data)} {
-			f := io.MultiReader(iotest.HalfReader(bytes.NewReader(c.data[:n])), iotest.ErrReader(broken))
-			r, err := openReader(c.src, textFields("a"), f, name)
-			for err == nil {
-				if _, err = r.Next(); err != nil {
-					if _, ok := err.(*RecordError); ok {
-						err = nil
-					}
-				}
-			}
-			if !errors.Is(err, broken) {
-				t.Errorf("%s, after %d bytes: %v", name, n, err)
-			}
-			wantInputError(t, err, name)
-		}
+		wantReadError(t, c.src, c.data, name)
 	}
 }

@@ -14,23 +14,30 @@ import (
 // A disk or network that fails in the middle is an error of the file, in every
 // format: what was read so far must not pass for the whole.
 func TestReadErrorIsNoEnd(t *testing.T) {
-	broken := errors.New("input/output error")
 	for name, file := range damaged(t) {
-		for _, n := range []int{0, len(file.data) / 2, len(file.data)} {
-			f := io.MultiReader(iotest.HalfReader(bytes.NewReader(file.data[:n])), iotest.ErrReader(broken))
-			r, err := openReader(file.src, textFields("a"), f, name)
-			for err == nil {
-				if _, err = r.Next(); err != nil {
-					if _, ok := err.(*RecordError); ok {
-						err = nil
-					}
+		wantReadError(t, file.src, file.data, name)
+	}
+}
+
+// wantReadError lets reading fail at the start, in the middle and at the end of the
+// bytes; the fault must come back as an error of the file.
+func wantReadError(t *testing.T, src *rules.Source, data []byte, name string) {
+	t.Helper()
+	broken := errors.New("input/output error")
+	for _, n := range []int{0, len(data) / 2, len(data)} {
+		f := io.MultiReader(iotest.HalfReader(bytes.NewReader(data[:n])), iotest.ErrReader(broken))
+		r, err := openReader(src, textFields("a"), f, name)
+		for err == nil {
+			if _, err = r.Next(); err != nil {
+				if _, ok := err.(*RecordError); ok {
+					err = nil
 				}
 			}
-			if !errors.Is(err, broken) {
-				t.Errorf("%s, after %d bytes: %v", name, n, err)
-			}
-			wantInputError(t, err, name)
 		}
+		if !errors.Is(err, broken) {
+			t.Errorf("%s, after %d bytes: %v", name, n, err)
+		}
+		wantInputError(t, err, name)
 	}
 }
 

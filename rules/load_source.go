@@ -194,7 +194,7 @@ func (d *decoder) csv(o *object, s *Source, tabs bool) {
 	if v.Quote == v.Delimiter {
 		o.fail("quote", "", "delimiter and quote are the same character")
 	}
-	v.Encoding = d.encoding(o)
+	v.Encoding = d.encodingOf(o, csvEncodings)
 	v.HeaderNames = choice(o, "header_names", "exact", "exact", "trim", "ignore_case")
 	v.EmptyText = choice(o, "empty_text", "is_null", "is_null", "quoted_is_text")
 	v.NullWords = o.texts("null_words")
@@ -294,18 +294,6 @@ func (d *decoder) marks(o *object, decimal, group byte, none bool) (byte, byte) 
 var encodingNames = map[string]string{
 	"utf8": "utf-8", "utf16": "utf-16", "utf-16-le": "utf-16le", "utf-16-be": "utf-16be", "utf16le": "utf-16le", "utf16be": "utf-16be",
 	"latin1": "latin-1", "iso-8859-1": "latin-1", "iso8859-1": "latin-1", "cp1252": "windows-1252", "win-1252": "windows-1252",
-}
-
-func (d *decoder) encoding(o *object) string {
-	s := strings.ToLower(o.text("encoding", "utf-8"))
-	if c, ok := encodingNames[s]; ok {
-		s = c
-	}
-	if !oneOf(s, csvEncodings) {
-		o.fail("encoding", didYouMean(s, csvEncodings), "%s: the encoding %q is not known", o.at("encoding"), s)
-		return "utf-8"
-	}
-	return s
 }
 
 // coverage reads what a source can prove.

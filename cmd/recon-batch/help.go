@@ -17,7 +17,9 @@ func init() {
 	cli.HelpPrinter = func(w io.Writer, templ string, data any) {
 		var b bytes.Buffer
 		plain(&b, templ, data)
-		_, _ = io.WriteString(w, wrapHelp(b.String(), helpWidth)) // as the library: a writer that fails is met by what follows
+		// The printer of the library returns no error, and there is nobody to tell: help
+		// is the last thing that such a call writes, and a reader who is gone wants none.
+		_, _ = io.WriteString(w, wrapHelp(b.String(), helpWidth))
 	}
 }
 
