@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/big"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -121,7 +122,13 @@ func TestContainersFlipped(t *testing.T) {
 			at, to := rng.IntN(len(c.data)), byte(rng.IntN(256))
 			data := bytes.Clone(c.data)
 			data[at] = to
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
 			lines, r := readAll(c.src, textFields("a", "b"), data, name)
+			runtime.ReadMemStats(&after)
+			if used := after.TotalAlloc - before.TotalAlloc; used > 128<<20 {
+				t.Errorf("%s: byte %d set to %02X: %d MiB allocated for %d bytes", name, at, to, used>>20, len(data))
+			}
 			text := strings.Join(lines, "\n")
 			if r != nil {
 				r.Close()

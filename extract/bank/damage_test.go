@@ -146,7 +146,13 @@ func TestFlippedBytes(t *testing.T) {
 			at := rng.IntN(len(f.data))
 			data := bytes.Clone(f.data)
 			data[at] ^= byte(1 + rng.IntN(255))
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
 			rows, got, err := read(f.format, data, Options{})
+			runtime.ReadMemStats(&after)
+			if used := after.TotalAlloc - before.TotalAlloc; used > 128<<20 {
+				t.Errorf("%s: byte %d changed to %q: %d MiB allocated for %d bytes", f.name, at, data[at], used>>20, len(data))
+			}
 			if err != nil {
 				wantInput(t, err)
 				continue
