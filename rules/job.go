@@ -42,6 +42,12 @@ type Job struct {
 	Compare      []Compare
 	Scope        []ScopeRule
 	Types        map[string]TypePolicy // by operation type; "*" holds the defaults, already merged into the others
+	PolicyRules  []PolicyRule          // in order; the first that fits decides
+	Calendars    map[string]Calendar
+	Releases     []Release
+	Pilot        *Pilot // with Mode pilot
+	Canaries     []Canary
+	Extends      []PolicyFile // what `extends:` read, for the job digest and `config show`
 	States       States
 	Limits       Limits
 	Gates        []Gate
@@ -60,10 +66,12 @@ type Job struct {
 // Mode of a run.
 type Mode string
 
-// Modes: observe computes everything and marks each queue item observe_only.
+// Modes: observe computes everything and marks each queue item observe_only; pilot
+// does so for all items but those that Pilot names.
 const (
-	Enforce Mode = "enforce"
-	Observe Mode = "observe"
+	Enforce   Mode = "enforce"
+	Observe   Mode = "observe"
+	PilotMode Mode = "pilot"
 )
 
 // Period says which rows this run totals (V8). Half-open, decided by the
@@ -81,6 +89,9 @@ type SideSpec struct {
 	Sources          []Source
 	Fields           []Field  // in the declared order; the union over sources, see Source.Fields
 	TransportColumns []string // source columns that are no part of the record (V4)
+	Profile          Profile  // of the operations: how the register is kept
+	WholeRegister    bool     // of the operations: nothing is in flight that the export does not hold (V31)
+	LocalRef         []string // of the operations: product fields that every item carries for whoever acts
 	Survivor         *Survivor
 	KeepEffect       *KeepEffect
 
@@ -480,71 +491,6 @@ type ScopeRule struct {
 	Side   Side
 	When   *Expr
 	Reason string
-}
-
-// TypePolicy is what the job says about one type of operation.
-type TypePolicy struct {
-	Type           string
-	HasWindow      bool
-	Expected       time.Duration // since the last attempt
-	Deadline       time.Duration // since creation
-	EffectIs       string        // "" or "settlement": settled-only sources prove its absence
-	Idempotent     bool
-	KeyTTL         time.Duration // 0: not declared
-	MaxAttempts    int           // 0: not declared
-	MaxDuration    time.Duration // 0: not declared
-	Backoff        Backoff
-	Retryable      []string // raw provider statuses whose refusal may be retried
-	Risk           string   // none, customer-visible, financial
-	CompensateWith string
-	Approvals      *Approvals
-	Owner          string
-	ReplyBy        time.Duration
-	OncePer        []string
-	ExportAge      time.Duration // 0: not declared
-	ProofValid     time.Duration // 0: not declared
-	Describe       Describe
-}
-
-// Backoff of the retry schedule.
-type Backoff struct {
-	Initial, Max time.Duration
-	Factor       float64
-	Jitter       float64 // share, 0 to 1
-}
-
-// Approvals needed from an amount on, by currency.
-type Approvals struct {
-	Over      map[string]string // currency → decimal text
-	Approvers int
-}
-
-// Describe is what an effect is, in words, for explain, items and report.
-type Describe struct{ Effect, Truth, ClosesWhen string }
-
-// States is the local state machine: which states are final, and which
-// transitions are legal.
-type States struct {
-	Declared bool // false: the default set
-	All      []string
-	Final    []string
-	// Transitions[target] lists the states that may move there.
-	Transitions map[string][]string
-	// Targets of the proposals: confirm → confirmed, requeue → retry_scheduled, close → not_applicable, compensate → compensated.
-}
-
-// Limits of a run.
-type Limits struct {
-	BlastRadius map[string]BlastLimit // by proposal
-	RetryRows   int64                 // retry_budget, 0 none
-	RetryPer    time.Duration
-}
-
-// BlastLimit withholds the acting queues when exceeded.
-type BlastLimit struct {
-	Rows   int64             // 0 none
-	Share  float64           // of the operations in the period; 0 none
-	Amount map[string]string // currency → decimal text
 }
 
 // Gate fails the run (exit 3) when its expression is true.
