@@ -22,6 +22,7 @@ type foundFile struct {
 	rel     string // path inside dir
 	date    string // {file_date}, or ""
 	missing bool
+	sha256  string // of the bytes that it must have (see Pinned); "" whatever it has
 }
 
 // open opens the file. A symbolic link that leaves the folder is refused by the

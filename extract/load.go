@@ -25,6 +25,8 @@ type Options struct {
 	// format is read at random), and records so far. Calls come from several
 	// goroutines at once.
 	Progress func(file string, bytes, total int64, records int64)
+	// Pinned, where set, are the files to read instead of those that the job finds now.
+	Pinned []Pinned
 }
 
 // Load reads one side: it finds the files of each source, stages what is not
@@ -48,7 +50,11 @@ func Load(ctx context.Context, db *duck.DB, job *rules.Bound, side rules.Side, o
 	if err != nil {
 		return nil, err
 	}
-	found, err := discover(opt.BaseDir, inputs)
+	find := func() ([]*foundFile, error) { return discover(opt.BaseDir, inputs) }
+	if opt.Pinned != nil {
+		find = func() ([]*foundFile, error) { return pinned(opt.BaseDir, inputs, opt.Pinned) }
+	}
+	found, err := find()
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,17 @@ type staged struct {
 // file stages one file, or finds it staged. Errors are *fail.Error; those of class
 // Input are faults of the file.
 func (s *stager) file(ctx context.Context, f *foundFile) (*staged, error) {
+	plan := newStagePlan(s.layout, f.source)
+	digest := planDigest(plan, f.rel)
+	if f.sha256 != "" {
+		if done := s.kept(f, digest); done != nil {
+			return done, nil
+		}
+	}
 	in, err := f.open()
+	if err != nil && f.sha256 != "" {
+		return nil, f.gone(err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +60,6 @@ func (s *stager) file(ctx context.Context, f *foundFile) (*staged, error) {
 	if err != nil {
 		return nil, fail.Wrap(fail.Input, err, "%s cannot be read", f.rel)
 	}
-	plan := newStagePlan(s.layout, f.source)
-	digest := planDigest(plan, f.rel)
 	if _, err := os.Stat(markerPath(s.dir, digest, before.Size())); err == nil {
 		raw, err := hashFile(ctx, in)
 		if err != nil {
@@ -59,6 +67,9 @@ func (s *stager) file(ctx context.Context, f *foundFile) (*staged, error) {
 		}
 		key := stageKey(raw, digest)
 		c := readSidecar(s.dir, key)
+		if c != nil && f.sha256 != "" && c.SHA256 != f.sha256 {
+			return nil, f.otherBytes(c.SHA256)
+		}
 		if c != nil && touch(stagedPath(s.dir, key), sidecarPath(s.dir, key), markerPath(s.dir, digest, before.Size())) {
 			s.progress(f, before.Size(), before.Size(), c.Records)
 			return &staged{sidecar: *c, key: key, path: stagedPath(s.dir, key), cached: true}, nil
@@ -67,7 +78,11 @@ func (s *stager) file(ctx context.Context, f *foundFile) (*staged, error) {
 			return nil, inputError(f.rel, err)
 		}
 	}
-	return s.parse(ctx, f, in, before, plan, digest)
+	done, err := s.parse(ctx, f, in, before, plan, digest)
+	if err == nil && f.sha256 != "" && done.SHA256 != f.sha256 {
+		return nil, f.otherBytes(done.SHA256)
+	}
+	return done, err
 }
 
 // parse reads the file once: it is hashed, cut, converted and written in one pass,

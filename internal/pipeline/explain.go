@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/recon-batch/recon-batch/classify"
 	"github.com/recon-batch/recon-batch/extract"
@@ -102,15 +101,9 @@ func (o Options) boundFor(m *Manifest) (*rules.Bound, error) {
 		return nil, fail.New(fail.Usage, "%s is no longer the job of run %s", o.Job.File, m.RunID).
 			WithHint("explain with the job file of that day, or run the date again with this one")
 	}
-	var asOf *time.Time
-	for _, v := range m.Overrides {
-		if text, ok := strings.CutPrefix(v, "as-of="); ok {
-			t, err := time.Parse(time.RFC3339Nano, text)
-			if err != nil {
-				return nil, fail.Wrap(fail.Integrity, err, "the manifest of run %s is damaged", m.RunID)
-			}
-			asOf = &t
-		}
+	asOf, err := m.asOf()
+	if err != nil {
+		return nil, err
 	}
 	return o.Job.Bind(o.BusinessDate, asOf)
 }

@@ -25,6 +25,11 @@ type Options struct {
 	DryRun       bool          // everything but publish
 	Progress     func(Event)   // may be nil; called one at a time
 	Checkpoint   Checkpoint    // may be nil
+
+	// Of a published run that is judged again, dry (see Rejudge).
+	again    *Manifest // its inputs are read, and no others
+	readable []string  // folders that the engine may read besides
+	base     string    // where relative paths of the job begin; "": the folder of the job file
 }
 
 // A Checkpoint is called when a stage is done, before the next one begins; an
@@ -64,7 +69,12 @@ func (o Options) OutPath() string {
 }
 
 // baseDir is the folder of the job file, where relative paths in it begin.
-func (o Options) baseDir() string { return filepath.Dir(o.Job.File) }
+func (o Options) baseDir() string {
+	if o.base != "" {
+		return o.base
+	}
+	return filepath.Dir(o.Job.File)
+}
 
 func (o Options) threads() int {
 	if o.Threads > 0 {

@@ -153,7 +153,7 @@ func (r *run) engine(ctx context.Context) (err error) {
 	}
 	db, err := duck.Open(ctx, duck.Options{
 		MemoryBytes: r.budget.DuckDB, Threads: r.threads(), SpillDir: filepath.Join(stage, "spill"),
-		Allowed: []string{filepath.Join(stage, "files"), r.tmp},
+		Allowed: append([]string{filepath.Join(stage, "files"), r.tmp}, r.readable...),
 	})
 	if err != nil {
 		return err
@@ -226,7 +226,7 @@ func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 		for i, side := range rules.Sides {
 			wg.Go(func() {
 				rels[i], errs[i] = extract.Load(ctx, db, r.bound, side, extract.Options{
-					StageDir: files, BaseDir: r.baseDir(), Progress: r.reading,
+					StageDir: files, BaseDir: r.baseDir(), Progress: r.reading, Pinned: pinnedOf(r.again, side),
 				})
 			})
 		}
@@ -238,6 +238,9 @@ func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 	}
 	ops, res := rels[0], rels[1]
 	inputs := inputsOf(r.baseDir(), ops, res)
+	if err := sameBytes(r.again, inputs); err != nil {
+		return err
+	}
 	for _, rel := range rels {
 		for _, f := range rel.Files {
 			if f.Cached {
