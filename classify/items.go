@@ -14,7 +14,7 @@ import (
 // items is section H: SQL computes which checks fail, Judge decides, and what is
 // left is written as queue items.
 func (c *classifier) items() error {
-	for _, step := range []func() error{c.requeueFacts, c.surplusFacts, c.itemTypes, c.units, c.writeItems, c.plainItems, c.budget, c.itemViews, c.countItems} {
+	for _, step := range []func() error{c.requeueFacts, c.surplusFacts, c.itemTypes, c.units, c.writeItems, c.plainItems, c.canaries, c.outages, c.budget, c.itemViews, c.countItems} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -108,7 +108,6 @@ func (c *classifier) itemSlots() duck.Slots {
 		"value_o":    c.value(c.o, rules.Operations),
 		"since_o":    c.since(c.o, rules.Operations),
 		"rule":       "CAST(" + c.ruleOf(func(string) {}) + " AS item_rule)",
-		"observe":    fmt.Sprint(c.job.Mode == rules.Observe),
 	}
 }
 
@@ -155,6 +154,10 @@ func (c *classifier) due() string {
 
 func (c *classifier) writeItems() error {
 	s := c.itemSlots()
+	var err error
+	if s["observe"], err = c.observed("u.queue", false); err != nil {
+		return err
+	}
 	caseR := "CAST(NULL AS VARCHAR)"
 	if c.res.Layout.RecordID() != "" {
 		caseR = "r.kx"
@@ -223,19 +226,15 @@ func (c *classifier) plainItems() error {
 	}
 	s := c.itemSlots()
 	maps.Copy(s, c.shown())
+	var err error
+	if s["observe"], err = c.observed("CASE WHEN coalesce("+c.legal("confirmed")+", false) THEN 'confirm' ELSE 'review' END", true); err != nil {
+		return err
+	}
 	s["legal"], s["final"], s["due"] = c.legal("confirmed"), c.final(), c.due()
 	if err := c.exec("plain_rows", s); err != nil {
 		return err
 	}
 	return c.exec("plain_items", duck.Slots{"bit": fmt.Sprint(State)})
-}
-
-func (c *classifier) budget() error {
-	l := c.job.Limits
-	if l.RetryRows == 0 || l.RetryPer == 0 {
-		return nil
-	}
-	return c.exec("budget", duck.Slots{"rows": fmt.Sprint(l.RetryRows), "per": fmt.Sprint(l.RetryPer.Microseconds())})
 }
 
 func (c *classifier) countItems() error {
