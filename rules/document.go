@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +23,7 @@ const (
 )
 
 // place is a position in the job file, both from 1; or in a preset, whose name and
-// version file is then.
+// version file is then; or in a policy file, by its mark.
 type place struct {
 	line, column int
 	file         string
@@ -30,24 +31,28 @@ type place struct {
 
 // decoder walks the nodes of one job file and collects every fault.
 type decoder struct {
-	file     string
-	lines    []string
-	errs     Errors
-	warnings []Warning
-	places   map[string]place // path → where it is said; missing keys use the nearest one above
-	given    map[string]place // path of a scalar or list in the file → where it stands
-	used     map[string]bool  // "shape.key" that a loader looked at
-	nodes    int
+	file      string
+	what      string // the kind of file, in messages
+	lines     []string
+	fileLines map[string][]string // mark of a policy file → its lines
+	errs      Errors
+	warnings  []Warning
+	places    map[string]place // path → where it is said; missing keys use the nearest one above
+	given     map[string]place // path of a scalar or list in the file → where it stands
+	used      map[string]bool  // "shape.key" that a loader looked at
+	nodes     int
 }
 
 func newDecoder(src []byte, file string) *decoder {
 	text := strings.ReplaceAll(string(src), "\r\n", "\n")
 	return &decoder{
-		file:   file,
-		lines:  strings.Split(text, "\n"),
-		places: map[string]place{"": {line: 1, column: 1}},
-		given:  map[string]place{},
-		used:   map[string]bool{},
+		file:      file,
+		what:      "job file",
+		fileLines: map[string][]string{},
+		lines:     strings.Split(text, "\n"),
+		places:    map[string]place{"": {line: 1, column: 1}},
+		given:     map[string]place{},
+		used:      map[string]bool{},
 	}
 }
 
@@ -55,11 +60,11 @@ func newDecoder(src []byte, file string) *decoder {
 // in; nil where that failed.
 func (d *decoder) root(src []byte) *yaml.Node {
 	if len(src) > maxJobBytes {
-		d.failAt(place{}, "", "split the job", "the job file has %d bytes, at most %d are read", len(src), maxJobBytes)
+		d.failAt(place{}, "", "split the job", "the %s has %d bytes, at most %d are read", d.what, len(src), maxJobBytes)
 		return nil
 	}
 	if !utf8.Valid(src) {
-		d.failAt(d.badByte(src), "", "save the file as UTF-8", "the job file is not UTF-8")
+		d.failAt(d.badByte(src), "", "save the file as UTF-8", "the %s is not UTF-8", d.what)
 		return nil
 	}
 	var doc yaml.Node
@@ -72,7 +77,11 @@ func (d *decoder) root(src []byte) *yaml.Node {
 		n = n.Content[0]
 	}
 	if n.Kind == 0 || n.ShortTag() == "!!null" {
-		d.failAt(place{}, "", "`recon-batch init` writes a job file to start from", "the job file is empty")
+		hint := "`recon-batch init` writes a job file to start from"
+		if d.what != "job file" {
+			hint = "remove it from `extends:`"
+		}
+		d.failAt(place{}, "", hint, "the %s is empty", d.what)
 		return nil
 	}
 	n = d.expand(n, 0, nil)
@@ -80,7 +89,11 @@ func (d *decoder) root(src []byte) *yaml.Node {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		d.failAt(at(n), "", "a job file is a mapping: `job: name`, `operations:`, `results:`, `match:`", "the job file is a %s", kindName(n))
+		hint := "a job file is a mapping: `job: name`, `operations:`, `results:`, `match:`"
+		if d.what != "job file" {
+			hint = "a policy file is a mapping: `types:`, `policy:`"
+		}
+		d.failAt(at(n), "", hint, "the %s is a %s", d.what, kindName(n))
 		return nil
 	}
 	return n
@@ -105,7 +118,7 @@ func (d *decoder) badByte(src []byte) place {
 // syntax turns what the YAML parser says into our form.
 func (d *decoder) syntax(err error) {
 	if p := d.secondDocument(); p.line > 0 && strings.Contains(err.Error(), "single document") {
-		d.failAt(p, "", "remove what follows `---`", "a job file is one YAML document")
+		d.failAt(p, "", "remove what follows `---`", "a %s is one YAML document", d.what)
 		return
 	}
 	le, ok := errors.AsType[*yaml.LoadError](err)
@@ -141,7 +154,7 @@ func (d *decoder) expand(n *yaml.Node, depth int, via []*yaml.Node) *yaml.Node {
 	d.nodes++
 	if d.nodes > maxNodes || depth > maxDepth {
 		if d.nodes < 2*maxNodes { // said once
-			d.failAt(at(n), "", "write the parts out, or split the job", "the job file has more than %d values or %d levels after its aliases are filled in", maxNodes, maxDepth)
+			d.failAt(at(n), "", "write the parts out, or split the job", "the %s has more than %d values or %d levels after its aliases are filled in", d.what, maxNodes, maxDepth)
 			d.nodes = 2 * maxNodes
 		}
 		return nil
@@ -264,12 +277,37 @@ func (d *decoder) failAt(p place, path, hint, format string, args ...any) {
 		return
 	}
 	e := Error{File: d.file, Line: p.line, Column: p.column, Path: path, Hint: hint, Msg: fmt.Sprintf(format, args...)}
-	if p.file != "" {
-		e.File = "preset " + p.file
-	} else if p.line > 0 && p.line <= len(d.lines) {
-		e.Source = printable(d.lines[p.line-1])
+	e.File = d.fileOf(p)
+	if line, ok := d.line(p); ok {
+		e.Source = printable(line)
 	}
 	d.errs = append(d.errs, e)
+}
+
+// fileOf names the file of a place, as messages do.
+func (d *decoder) fileOf(p place) string {
+	name, ok := strings.CutPrefix(p.file, fileMark)
+	switch {
+	case p.file == "":
+		return d.file
+	case !ok:
+		return "preset " + p.file
+	case filepath.IsAbs(filepath.FromSlash(name)):
+		return name
+	}
+	return filepath.ToSlash(filepath.Join(filepath.Dir(d.file), filepath.FromSlash(name)))
+}
+
+// line is the text at a place; false where it is not known, as in a preset.
+func (d *decoder) line(p place) (string, bool) {
+	lines := d.fileLines[p.file]
+	if p.file == "" {
+		lines = d.lines
+	}
+	if p.line < 1 || p.line > len(lines) {
+		return "", false
+	}
+	return lines[p.line-1], true
 }
 
 // maxSourceLine bounds the source line shown with an error, in characters.
@@ -306,11 +344,7 @@ func (d *decoder) fail(path, hint, format string, args ...any) {
 
 func (d *decoder) warn(path, hint, format string, args ...any) {
 	p := d.place(path)
-	file := d.file
-	if p.file != "" {
-		file = "preset " + p.file
-	}
-	d.warnings = append(d.warnings, Warning{File: file, Line: p.line, Column: p.column, Path: path, Hint: hint, Msg: fmt.Sprintf(format, args...)})
+	d.warnings = append(d.warnings, Warning{File: d.fileOf(p), Line: p.line, Column: p.column, Path: path, Hint: hint, Msg: fmt.Sprintf(format, args...)})
 }
 
 func (d *decoder) place(path string) place {

@@ -125,7 +125,7 @@ func (w *effective) origin(path string) string {
 
 // said names a place: the job file, or the preset with its version, and the line.
 func (w *effective) said(at place) string {
-	file := at.file
+	file := strings.TrimPrefix(at.file, fileMark)
 	if file == "" {
 		file = filepath.Base(w.job.File)
 	}
@@ -170,9 +170,13 @@ func (t *tree) declared(key string, v time.Duration) {
 }
 
 func (t *tree) texts(key string, v []string) {
-	if len(v) == 0 {
-		return
+	if len(v) > 0 {
+		t.flow(key, v)
 	}
+}
+
+// flow writes a list of texts, an empty one too.
+func (t *tree) flow(key string, v []string) {
 	n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle}
 	for _, s := range v {
 		n.Content = append(n.Content, textNode(s))

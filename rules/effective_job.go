@@ -22,7 +22,9 @@ func (w *effective) root() *yaml.Node {
 			t.text("reason", p.Reason)
 		})
 	}
+	t.extends(j.Extends)
 	t.text("mode", string(j.Mode))
+	t.pilot(j.Pilot)
 	t.boolean("may_be_empty", j.MayBeEmpty)
 	t.sub("operations", func(t *tree) { t.side(&j.Operations) })
 	t.sub("results", func(t *tree) { t.side(&j.Results) })
@@ -41,8 +43,12 @@ func (w *effective) root() *yaml.Node {
 			t.sub(name, func(t *tree) { t.policy(&p) })
 		}
 	})
+	t.calendars(j.Calendars)
+	t.rules(j.PolicyRules)
 	t.states(&j.States)
 	t.limits(&j.Limits)
+	t.releases(j.Releases)
+	t.canaries(j.Canaries)
 	t.list("gates", len(j.Gates), func(i int, t *tree) {
 		t.text("gate", j.Gates[i].Name)
 		t.text("fail_when", j.Gates[i].FailWhen)
@@ -79,6 +85,13 @@ func (t *tree) side(s *SideSpec) {
 		}
 	})
 	t.texts("transport_columns", s.TransportColumns)
+	if s.Side == Operations && s.Profile != Register {
+		t.text("profile", string(s.Profile))
+	}
+	if s.WholeRegister {
+		t.boolean("whole_register", true)
+	}
+	t.texts("local_ref", s.LocalRef)
 	if v := s.Survivor; v != nil {
 		t.sub("survivor", func(t *tree) {
 			t.text("by", v.By)

@@ -102,6 +102,9 @@ next:
 					continue next
 				}
 			}
+			if c == '/' || c == '%' {
+				return nil, &ExprError{Offset: offset, Msg: "expressions do not divide: a divisor may be zero", Hint: "compare without division: fee > 10 in place of fee / amount > 0.1, or add the quotient to the export"}
+			}
 			r, _ := utf8.DecodeRuneInString(s[i:])
 			return nil, &ExprError{Offset: offset, Msg: fmt.Sprintf("unexpected %q", r), Hint: "operators: = <> < <= > >= IN BETWEEN LIKE IS NULL AND OR NOT"}
 		}

@@ -15,14 +15,20 @@ type exprParser struct {
 	pos    int
 	depth  int
 	known  []Field
+	texts  map[string][]string // field → the only texts that it has
 }
 
-func parseExpr(text string, fields []Field) (e *Expr, err *ExprError) {
+func parseExpr(text string, fields []Field) (*Expr, *ExprError) {
+	return parseExprWith(text, fields, nil)
+}
+
+// parseExprWith refuses a text beside a field that never has it.
+func parseExprWith(text string, fields []Field, texts map[string][]string) (e *Expr, err *ExprError) {
 	tokens, err := lex(text)
 	if err != nil {
 		return nil, err
 	}
-	p := &exprParser{tokens: tokens, known: fields}
+	p := &exprParser{tokens: tokens, known: fields, texts: texts}
 	root, err := p.or()
 	if err != nil {
 		return nil, err
@@ -316,6 +322,9 @@ func (p *exprParser) fit(left, right operand, at token) (operand, *ExprError) {
 	case isLiteral && lit.k == kindText:
 		if f, ok := left.(*fieldRef); ok && f.field.Type == Currency && strings.ToUpper(lit.v.(string)) != lit.v.(string) {
 			return nil, fault(at, "write '"+strings.ToUpper(lit.v.(string))+"'", "currencies are in capital letters, so that %s equals none", at)
+		}
+		if f, ok := left.(*fieldRef); ok && p.texts[f.field.Name] != nil && !slices.Contains(p.texts[f.field.Name], lit.v.(string)) {
+			return nil, fault(at, didYouMean(lit.v.(string), p.texts[f.field.Name]), "%s is no %s", at, f.field.Name)
 		}
 	}
 	return right, nil

@@ -47,11 +47,14 @@ func (d *decoder) job(src []byte) *Job {
 	if n == nil {
 		return nil
 	}
-	if n = d.presets(n); len(d.errs) > 0 {
-		return nil // without the keys of a preset, everything else would be said to lack
-	}
-	o := d.object(n, jobShape, "")
 	job := &Job{Version: 1, ClockSkew: defaultClockSkew}
+	n, job.Extends = d.extends(n)
+	if n = d.presets(n); len(d.errs) > 0 {
+		return nil // without the keys of a preset or a policy file, everything else would be said to lack
+	}
+	n = deadLetterNames(n)
+	o := d.object(n, jobShape, "")
+	d.extended(o)
 	if o.has("version") {
 		if v := o.text("version", "1"); v != "1" {
 			o.fail("version", "write `version: 1`", "version %s of the job file is not known to this release", v)
@@ -61,7 +64,7 @@ func (d *decoder) job(src []byte) *Job {
 	job.Zone = d.zone(o, "timezone", "UTC")
 	job.AsOf = d.instantTemplate(o, "as_of", "{date+1}T00:00", false)
 	job.ClockSkew = o.duration("clock_skew", defaultClockSkew)
-	job.Mode = choice(o, "mode", Enforce, Enforce, Observe)
+	job.Mode = choice(o, "mode", Enforce, Enforce, Observe, PilotMode)
 	job.MayBeEmpty = o.boolean("may_be_empty", false)
 	job.Operations = d.side(o, Operations, nil)
 	job.Results = d.side(o, Results, job.Operations.Fields)
@@ -69,9 +72,14 @@ func (d *decoder) job(src []byte) *Job {
 	job.Match = d.passes(o)
 	job.Compare = d.compares(o, job)
 	job.Scope = d.scopes(o, job)
-	job.Types = d.types(o)
-	job.States = d.states(o.sub("states", statesShape))
-	job.Limits = d.limits(o.sub("limits", limitsShape))
+	job.Calendars = d.calendars(o, job)
+	job.Types = d.types(o, job)
+	job.PolicyRules = d.policyRules(o, job)
+	job.States = d.states(o.sub("states", statesShape), job.Operations.Profile)
+	job.Limits = d.limits(o.sub("limits", limitsShape), job)
+	job.Releases = d.releases(o, job)
+	job.Pilot = d.pilot(o, job)
+	job.Canaries = d.canaries(o)
 	job.Gates = d.gates(o)
 	job.Unattributed = d.unattributed(o.sub("unattributed", unattributedShape))
 	job.Redact = d.redact(o.sub("redact", redactShape))

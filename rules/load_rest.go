@@ -81,6 +81,12 @@ func (d *decoder) scopes(root *object, job *Job) []ScopeRule {
 
 // expression reads an expression over the fields.
 func (d *decoder) expression(o *object, name string, fields []Field) *Expr {
+	return d.expressionOf(o, name, fields, nil)
+}
+
+// expressionOf reads an expression in which some fields have no other texts than
+// those of the options.
+func (d *decoder) expressionOf(o *object, name string, fields []Field, options map[string][]string) *Expr {
 	n := o.node(name)
 	if n == nil {
 		return nil
@@ -89,10 +95,10 @@ func (d *decoder) expression(o *object, name string, fields []Field) *Expr {
 	if !ok {
 		return nil
 	}
-	e, err := parseExpr(text, fields)
+	e, err := parseExprWith(text, fields, options)
 	if err != nil {
 		p := d.place(o.at(name))
-		if n.Line == p.line && strings.Contains(d.lines[p.line-1], text) {
+		if line, ok := d.line(p); ok && n.Line == p.line && strings.Contains(line, text) {
 			p.column = n.Column + err.Offset
 			if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
 				p.column++

@@ -16,6 +16,9 @@ const maxFields = 64
 // expressions over them in the coverage of results.
 func (d *decoder) side(job *object, s Side, operations []Field) SideSpec {
 	spec := SideSpec{Side: s}
+	if s == Operations {
+		spec.Profile = Register
+	}
 	sh := operationsShape
 	if s == Results {
 		sh = resultsShape
@@ -62,6 +65,11 @@ func (d *decoder) side(job *object, s Side, operations []Field) SideSpec {
 	d.checkProvisional(&spec, paths)
 	if c := o.sub("survivor", survivorShape); c != nil {
 		spec.Survivor = &Survivor{By: c.text("by", ""), Latest: c.text("latest", "")}
+	}
+	if s == Operations {
+		spec.Profile = choice(o, "profile", Register, Register, RecoveryQueue)
+		spec.WholeRegister = o.boolean("whole_register", false)
+		spec.LocalRef = o.texts("local_ref")
 	}
 	if s == Results {
 		spec.KeepEffect = d.keepEffect(o.sub("keep_effect", keepEffectShape))

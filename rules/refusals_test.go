@@ -246,7 +246,7 @@ var refusals = map[string][]string{
 		"58:1: a job file is one YAML document | remove what follows `---`",
 	},
 	"share_no_percent": {
-		`54:46: limits.blast_radius.requeue.share: "2" is no share | a percentage such as 2%`,
+		`54:46: limits.blast_radius.requeue.share: "2" is no share | a percentage from 0% to 100%, such as 2%`,
 	},
 	"state_unknown": {
 		`57:18: states.final[0]: "confirmd" is no state | did you mean "confirmed"?`,

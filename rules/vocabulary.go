@@ -12,15 +12,21 @@ var jobShape = &shape{
 		{name: "as_of", doc: "The reference time of windows and ages; never the wall clock.", def: "{date+1}T00:00, the end of the business date", value: schema{"type": "string"}},
 		{name: "clock_skew", doc: "How far a provider's clock may differ from ours (V26, V27, V29).", def: "5m", value: durationValue()},
 		{name: "period", doc: "Which rows this run totals; the others are linked and judged as context (V8).", def: "everything", value: shapeValue(periodShape)},
-		{name: "mode", doc: "enforce, or observe: everything is computed and each queue item is marked observe_only.", def: "enforce", value: enumValue(Enforce, Observe)},
+		{name: "extends", doc: "Reusable policy files that stand under this job, relative to the file that names them. A later one wins over an earlier one, the job over all: key by key in mappings; rules and releases of the job come first, then those of the last file.", def: "none", value: anyValue(textValue(), listValue(anyValue(textValue(), shapeValue(extendsShape))))},
+		{name: "mode", doc: "enforce; observe: everything is computed and each queue item is marked observe_only; pilot: the same but for the items that pilot names.", def: "enforce", value: enumValue(Enforce, Observe, PilotMode)},
+		{name: "pilot", doc: "Who is acted on, with `mode: pilot`: all conditions that are declared must hold.", value: shapeValue(pilotShape)},
 		{name: "operations", doc: "What we intended: local exports.", required: true, value: shapeValue(operationsShape)},
 		{name: "results", doc: "What the provider says happened.", required: true, value: shapeValue(resultsShape)},
 		{name: "match", doc: "The passes of the key cascade, in order. A row that one pass claimed is not offered to the next.", required: true, value: schema{"type": "array", "minItems": 1, "items": shapeValue(passShape)}},
 		{name: "compare", doc: "The compared fields, in the order in which differences are listed.", def: "nothing: presence alone counts", value: listValue(shapeValue(compareShape))},
 		{name: "scope", doc: "Rules that make rows not_applicable (V7).", def: "none", value: listValue(shapeValue(scopeShape))},
 		{name: "types", doc: "Policy by type of operation. \"*\" holds the defaults of all types, and the policy of types that are not listed.", def: "none: every operation is due", value: mapValue(shapeValue(typeShape))},
+		{name: "calendars", doc: "Business calendars by name, for windows in business days.", def: "none", value: mapValue(shapeValue(calendarShape))},
+		{name: "policy", doc: "Rules that replace the proposal of the rows that they fit, in order: the first that fits wins. The guard has the last word.", def: "none", value: listValue(shapeValue(policyRuleShape))},
 		{name: "states", doc: "The local states of operations.", def: "the default set", value: shapeValue(statesShape)},
 		{name: "limits", doc: "What one run may propose.", def: "none", value: shapeValue(limitsShape)},
+		{name: "releases", doc: "Allowances of the guard, attempts and duration, lifted for a named cohort. Part of the run's identity.", def: "none", value: listValue(shapeValue(releaseShape))},
+		{name: "canaries", doc: "Planted operations whose verdict is known. A run in which one comes out otherwise publishes no acting queue (exit 9).", def: "none", value: listValue(shapeValue(canaryShape))},
 		{name: "gates", doc: "Conditions under which a published run ends with exit status 3.", def: "none", value: listValue(shapeValue(gateShape))},
 		{name: "unattributed", doc: "Narrows which operations a result without identity stands against (V27); the report says so.", def: "not narrowed", value: shapeValue(unattributedShape)},
 		{name: "redact", doc: "How personal fields appear in outputs.", def: "nothing is redacted", value: shapeValue(redactShape)},
@@ -28,7 +34,6 @@ var jobShape = &shape{
 		{name: "may_be_empty", doc: "A side without rows, or rows on both sides without one link, is expected and withholds nothing (V38).", def: "false", value: boolValue()},
 	},
 	later: map[string]string{
-		"pilot":   "narrow the job by a scope rule until then",
 		"presets": "name the preset at its source: `preset: stripe-itemised`",
 		"use":     "write the keys out",
 	},
@@ -190,7 +195,7 @@ var statedTotalShape = &shape{
 
 var operationsShape = &shape{
 	name: "operations", doc: "The side of the operations. A side with one source may carry the keys of the source itself.",
-	keys: append(sideKeys(), sourceKeys...),
+	keys: append(append(sideKeys(), operationsKeys...), sourceKeys...),
 }
 
 var resultsShape = &shape{
@@ -302,112 +307,6 @@ var scopeShape = &shape{
 
 const ruleNamePattern = `^[a-z][a-z0-9_-]{0,62}$`
 
-var typeShape = &shape{
-	name: "type", doc: "Policy of one type of operation.",
-	keys: []key{
-		{name: "window", doc: "When a result is due (V25).", def: "every operation is due", value: shapeValue(windowShape)},
-		{name: "effect_is", doc: "settlement: sources that prove settlements alone prove its absence (V26).", def: "every outcome counts", value: enumValue("settlement")},
-		{name: "idempotent", doc: "The same idempotency key may be sent again without a second effect.", def: "false", value: boolValue()},
-		{name: "idempotency_key_ttl", doc: "The provider forgets the key after this; no requeue reaches it.", def: "not declared", value: durationValue()},
-		{name: "retry", doc: "Attempts and their schedule.", value: shapeValue(retryShape)},
-		{name: "risk", doc: "What a second effect would mean.", def: "none", value: enumValue(risks...)},
-		{name: "compensate_with", doc: "The business operation that undoes the effect.", def: "none: nothing is compensated", value: patternValue(namePattern)},
-		{name: "approvals", doc: "Approvals over an amount.", value: shapeValue(approvalsShape)},
-		{name: "owner", doc: "Who works on its items.", value: textValue()},
-		{name: "reply_by", doc: "Time to answer an item, from the reference time.", def: "not declared", value: durationValue()},
-		{name: "once_per", doc: "Product fields of the operations: at most one effect for each set of their values; a sibling with an effect stops a requeue.", value: listValue(patternValue(namePattern))},
-		{name: "export_age", doc: "An older operations export stops a requeue.", def: "not declared", value: durationValue()},
-		{name: "proof_valid", doc: "How long after the reference time the proof of an absence holds.", def: "not declared", value: durationValue()},
-		{name: "describe", doc: "What the effect is, in words.", value: shapeValue(describeShape)},
-	},
-	later: map[string]string{
-		"unexpected": "unexpected effects go to review until then",
-	},
-}
-
-var risks = []string{"none", "customer-visible", "financial"}
-
-var windowShape = &shape{
-	name: "window", doc: "When the absence of a result becomes meaningful: at max(created + deadline, last attempt + expected).",
-	keys: []key{
-		{name: "expected", doc: "Time from the last attempt in which a result is expected.", def: "0s", value: durationValue()},
-		{name: "deadline", doc: "Time from the creation after which a result is due.", required: true, value: durationValue()},
-	},
-}
-
-var retryShape = &shape{
-	name: "retry", doc: "Attempts of an operation.",
-	keys: []key{
-		{name: "max_attempts", doc: "Attempts in all.", def: "not limited", value: intValue(1)},
-		{name: "max_duration", doc: "From the first failure to the last attempt.", def: "not limited", value: durationValue()},
-		{name: "backoff", doc: "Time to the next attempt.", value: shapeValue(backoffShape)},
-		{name: "retryable", doc: "Texts of the provider's status, refusals after which another attempt makes sense.", def: "none", value: listValue(textValue())},
-	},
-}
-
-var backoffShape = &shape{
-	name: "backoff", doc: "initial × factor^attempts, at most max, then up to jitter of it more or less, derived from the operation id.",
-	keys: []key{
-		{name: "initial", doc: "First step.", def: "10s", value: durationValue()},
-		{name: "factor", doc: "Growth of each step, from 1 to 100.", def: "2", value: schema{"type": "number", "minimum": 1, "maximum": 100}},
-		{name: "max", doc: "Longest step.", def: "1h", value: durationValue()},
-		{name: "jitter", doc: "Share of the step, from 0 to 1.", def: "0", value: schema{"type": "number", "minimum": 0, "maximum": 1}},
-	},
-}
-
-var approvalsShape = &shape{
-	name: "approvals", doc: "Approvals over an amount.",
-	keys: []key{
-		{name: "over", doc: "Currency → amount above which approvals are needed.", required: true, value: amountsValue()},
-		{name: "approvers", doc: "How many people.", def: "1", value: intValue(1)},
-	},
-}
-
-var describeShape = &shape{
-	name: "describe", doc: "The effect in words, for explain, items and report.",
-	keys: []key{
-		{name: "effect", doc: "What exists when it worked.", value: textValue()},
-		{name: "truth", doc: "Whose records decide.", value: textValue()},
-		{name: "closes_when", doc: "What ends a case.", value: textValue()},
-	},
-}
-
-var statesShape = &shape{
-	name: "states", doc: "The local state machine.",
-	keys: []key{
-		{name: "all", doc: "Every state. A state outside has no legal transition (V33).", def: "the default set", value: listValue(textValue())},
-		{name: "final", doc: "States in which nothing more is done.", def: "of the default set, those that are in all", value: listValue(textValue())},
-		{name: "transitions", doc: "Target → the states that may move there.", def: "those of the default set between states in all", value: mapValue(listValue(textValue()))},
-	},
-}
-
-var limitsShape = &shape{
-	name: "limits", doc: "Limits of a run.",
-	keys: []key{
-		{name: "retry_budget", doc: "Requeues in a time; what is over is deferred to the next run (V34).", value: shapeValue(retryBudgetShape)},
-		{name: "blast_radius", doc: "By acting queue: past a limit no acting queue is written (exit 9).", value: schema{"type": "object", "propertyNames": enumValue(actingQueues...), "additionalProperties": shapeValue(blastShape)}},
-	},
-}
-
-var actingQueues = []string{"confirm", "requeue", "compensate", "close"}
-
-var retryBudgetShape = &shape{
-	name: "retry_budget", doc: "Requeues in a time.",
-	keys: []key{
-		{name: "rows", doc: "How many.", required: true, value: intValue(1)},
-		{name: "per", doc: "In which time.", required: true, value: durationValue()},
-	},
-}
-
-var blastShape = &shape{
-	name: "blast_limit", doc: "Limits of one acting queue.",
-	keys: []key{
-		{name: "rows", doc: "Items.", value: intValue(1)},
-		{name: "share", doc: "Share of the operations in the period: 2%.", value: patternValue(percentPattern)},
-		{name: "amount", doc: "Currency → sum of the amounts.", value: amountsValue()},
-	},
-}
-
 var gateShape = &shape{
 	name: "gate", doc: "A condition that fails the run.",
 	keys: []key{
@@ -458,7 +357,9 @@ var shapes = []*shape{
 	startsWithShape, rowsShape, jsonShape, zipShape, typedShape, kindShape, kindKeyShape, kindCountShape, kindSumShape,
 	fixedShape, fixedKindShape, xlsxShape, xmlShape, numericCellsShape, coverageShape, controlsShape, knownShape, effectsShape, effectPartShape, tieShape, zeroSumShape, pagesShape, statedTotalShape, fieldShape,
 	prefixShape, signFromShape, caseShape, debitCreditShape, zoneFromShape, survivorShape, keepEffectShape, passShape, keyPartShape, compareShape,
-	toleranceShape, roundShape, scopeShape, typeShape, windowShape, retryShape, backoffShape, approvalsShape,
-	describeShape, statesShape, limitsShape, retryBudgetShape, blastShape, gateShape, unattributedShape, redactShape,
+	toleranceShape, roundShape, scopeShape, extendsShape, policyFileShape, pilotShape, typeShape, windowShape, businessDaysShape,
+	retryShape, backoffShape, errorsShape, compensationShape, unexpectedShape, approvalsShape, describeShape,
+	calendarShape, policyRuleShape, statesShape, transitionShape, limitsShape, retryBudgetShape, retryRateShape, blastShape, baselineShape,
+	releaseShape, canaryShape, gateShape, unattributedShape, redactShape,
 	secretShape, outputsShape, bankShape, bankReachShape,
 }
