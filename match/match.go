@@ -55,7 +55,7 @@ const smallSide = 20_000
 func Run(ctx context.Context, db *duck.DB, job *rules.Bound, ops, res *extract.Relation, opt Options) (*Outcome, error) {
 	c := &cascade{ctx: ctx, db: db, job: job, ops: ops, res: res, opt: opt}
 	for _, step := range []func() error{
-		c.views, c.residual, c.begin, c.records, c.scope, c.passes, c.findings, c.linkSimple,
+		c.views, c.calendars, c.residual, c.begin, c.records, c.scope, c.passes, c.findings, c.linkSimple,
 	} {
 		if c.err = step(); c.err != nil {
 			return nil, c.err

@@ -33,18 +33,18 @@ func HasWindow(job *rules.Job, s ColumnSet) string {
 
 // Due is the instant (microseconds) from which the absence of a result means
 // something (V25): max(created + deadline, last attempt + expected). The later
-// reading of an ambiguous time counts. NULL where the creation is unknown, or the
+// reading of an ambiguous time counts. A window in business days ends as its calendar
+// says (docs/calendars.md). NULL where the creation is unknown, or the
 // last attempt is there and cannot be read.
 func Due(job *rules.Job, s ColumnSet) string {
-	us := func(d time.Duration) string { return fmt.Sprint(d.Microseconds()) }
-	deadline := PolicyCase(job, s, func(p rules.TypePolicy) string { return us(p.Deadline) }, "0")
-	expected := PolicyCase(job, s, func(p rules.TypePolicy) string { return us(p.Expected) }, "0")
 	created, last := s.Late("created_at"), s.Late("last_attempt_at")
+	deadline := windowEnd(job, s, created, DeadlineWindow, func(p rules.TypePolicy) time.Duration { return p.Deadline })
 	if !s.Has("last_attempt_at") {
-		return fmt.Sprintf("(%s + %s)", created, deadline)
+		return "(" + deadline + ")"
 	}
-	return fmt.Sprintf("CASE WHEN %s IS NULL OR %s THEN NULL ELSE greatest(%s + %s, %s + %s) END",
-		created, s.Unknown("last_attempt_at"), created, deadline, last, expected)
+	expected := windowEnd(job, s, last, ExpectedWindow, func(p rules.TypePolicy) time.Duration { return p.Expected })
+	return fmt.Sprintf("CASE WHEN %s IS NULL OR %s THEN NULL ELSE greatest(%s, %s) END",
+		created, s.Unknown("last_attempt_at"), deadline, expected)
 }
 
 // segment is a covered time of an account after withdrawn gaps were cut out.
@@ -159,22 +159,18 @@ func shouldKnow(s ColumnSet, iv extract.Interval, unknown bool) string {
 }
 
 // CoveredResult is a boolean over a result (V29): the operations export covers the
-// time from booked − longest deadline − skew to booked. NULL where the result has
+// time from booked − longest deadline − skew to booked; by a calendar, from the first
+// instant whose deadline is not over before booked − skew. NULL where the result has
 // no time and the coverage needs one.
 func CoveredResult(job *rules.Bound, s ColumnSet, coverage []extract.Interval) string {
-	var longest time.Duration
-	for _, p := range job.Types {
-		longest = max(longest, p.Deadline)
-	}
-	back := (longest + job.ClockSkew).Microseconds()
+	back := opened(job, s.Instant("created_at"))
 	var cs []string
 	for _, iv := range coverage {
 		for _, seg := range segments(iv) {
 			if seg.complete {
 				return "true"
 			}
-			cs = append(cs, fmt.Sprintf("(%s - %d >= %d AND %s < %d)",
-				s.Instant("created_at"), back, seg.from, s.Late("created_at"), seg.until))
+			cs = append(cs, fmt.Sprintf("(%s >= %d AND %s < %d)", back, seg.from, s.Late("created_at"), seg.until))
 		}
 	}
 	return or(cs)

@@ -31,15 +31,9 @@ func (x *explainer) proof(e *Explanation) error {
 	case !hasCreated:
 		e.Window = append(e.Window, "a window is declared, but the operation has no readable created_at")
 	default:
-		due = created.Add(policy.Deadline)
-		e.Window = append(e.Window, fmt.Sprintf("created %s + deadline %s = %s", clock(created), durationText(policy.Deadline), clock(due)))
-		if hasLast {
-			end := last.Add(policy.Expected)
-			e.Window = append(e.Window, fmt.Sprintf("last attempt %s + expected %s = %s", clock(last), durationText(policy.Expected), clock(end)))
-			if end.After(due) {
-				due = end
-			}
-		}
+		var words []string
+		due, words = window(x.b.Job, policy, created, last, hasLast)
+		e.Window = append(e.Window, words...)
 		state := "due since " + clock(due)
 		if x.b.AsOfTime.Before(due) {
 			state = "not due until " + clock(due)
@@ -67,11 +61,8 @@ func (x *explainer) resultProof(e *Explanation) error {
 		return err
 	}
 	if booked, ok := x.time(e.Values, "created_at"); ok {
-		var longest time.Duration
-		for _, p := range x.b.Types {
-			longest = max(longest, p.Deadline)
-		}
-		e.Coverage = append(e.Coverage, fmt.Sprintf("needed of the operations export: %s until %s", clock(booked.Add(-longest-x.b.ClockSkew)), clock(booked)))
+		from := match.LongestBack(x.b, booked)
+		e.Coverage = append(e.Coverage, fmt.Sprintf("needed of the operations export: %s until %s", clock(from), clock(booked)))
 	}
 	e.Coverage = append(e.Coverage, intervalWords(x.rels[0].Coverage)...)
 	e.Coverage = append(e.Coverage, provesText(e, covered, "that nobody asked for it"))

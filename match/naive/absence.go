@@ -108,12 +108,13 @@ func (w *world) unasked(r *row) {
 		r.decide('G', AmbiguousC, timeAmbiguous)
 		return
 	}
-	longest := int64(0)
-	for _, p := range w.job.Types {
-		longest = max(longest, p.Deadline.Microseconds())
-	}
 	shown := func(t int64) bool {
-		return covers(proofs, times{t - longest - w.job.ClockSkew.Microseconds(), t})
+		at := t - w.job.ClockSkew.Microseconds()
+		from := at
+		for _, p := range w.job.Types {
+			from = min(from, w.opened(p, at))
+		}
+		return covers(proofs, times{from, t})
 	}
 	switch {
 	case shown(first) != shown(last):

@@ -41,9 +41,9 @@ func (w *world) due(o *row) due {
 
 // windowEnd is max(created + deadline, last attempt + expected).
 func (w *world) windowEnd(o *row, p rules.TypePolicy, created int64) int64 {
-	end := created + p.Deadline.Microseconds()
+	end := w.deadlineEnd(p, created)
 	if _, last, ok := w.span(o, "last_attempt_at"); ok {
-		end = max(end, last+p.Expected.Microseconds())
+		end = max(end, w.expectedEnd(p, last))
 	}
 	return end
 }

@@ -21,7 +21,8 @@ type world struct {
 	links  []*link
 	sets   int64 // unresolved sets so far
 
-	surplus map[int64]Proposal // of surplus effects, by row id
+	surplus map[int64]Proposal          // of surplus effects, by row id
+	ends    map[string]map[string]int64 // of business days, by calendar and date
 }
 
 // row is one record with what the rules said about it so far.
@@ -60,7 +61,7 @@ func Run(in Input) (*Outcome, error) {
 }
 
 func newWorld(in Input) *world {
-	w := &world{in: in, job: in.Job, layout: map[rules.Side]*extract.Layout{
+	w := &world{in: in, job: in.Job, ends: map[string]map[string]int64{}, layout: map[rules.Side]*extract.Layout{
 		rules.Operations: extract.NewLayout(in.Job.Job, rules.Operations),
 		rules.Results:    extract.NewLayout(in.Job.Job, rules.Results),
 	}}
