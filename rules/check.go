@@ -22,6 +22,7 @@ func (d *decoder) check(job *Job) {
 		d.checkPass(job, i)
 	}
 	d.checkPolicies(job)
+	d.checkPilot(job)
 	d.checkUnattributed(job)
 	for _, name := range sortedKeys(job.Redact.Fields) {
 		if job.Operations.Field(name) == nil && job.Results.Field(name) == nil {
@@ -37,6 +38,9 @@ var knownTypes = map[Side]map[string]FieldType{
 	Operations: {
 		"attempts": Integer, "last_attempt_at": Timestamp, "first_attempt_at": Timestamp, "first_failed_at": Timestamp,
 		"lease_until": Timestamp, "exported_at": Timestamp, "amount": Decimal,
+		"next_attempt_at": Timestamp, "last_failed_at": Timestamp, "payload_expires_at": Timestamp, "resolved_at": Timestamp,
+		"error_code": Text, "lease_holder": Text, "evidence": Text, "closing_reason": Text, "remote_id": Text, "replaces": Text,
+		"payload_ref": Text, "content_fingerprint": Text,
 	},
 	Results: {"amount": Decimal},
 }
@@ -49,7 +53,17 @@ func (d *decoder) checkSide(job *Job, s Side) {
 		if t := knownTypes[s][f.Name]; t != "" && f.Type != t && !d.faulty(join(p, "type")) {
 			d.fail(p, "add `type: "+string(t)+"`", "the field %s of the %s is %s, it must be %s", f.Name, s, f.Type, t)
 		}
+		if s == Operations && f.Name == "hold" && f.Type != Text && f.Type != Boolean && !d.faulty(join(p, "type")) {
+			d.fail(p, "remove the type, or add `type: boolean`", "the field hold of the operations is %s, it must be text or boolean", f.Type)
+		}
 		d.checkUnits(job, s, &f, p)
+	}
+	for i, name := range spec.LocalRef {
+		p := join(string(s), "local_ref")
+		if _, ok := d.places[index(p, i)]; ok {
+			p = index(p, i)
+		}
+		d.fieldOf(job, s, name, p)
 	}
 	for i, src := range spec.Sources {
 		d.checkControls(job, s, &src, index(join(string(s), "sources"), i))
@@ -280,6 +294,7 @@ func (d *decoder) checkPolicies(job *Job) {
 		for i, field := range p.OncePer {
 			d.fieldOf(job, Operations, field, index(join(path, "once_per"), i))
 		}
+		d.checkActing(job, name, p, path)
 		if p.Approvals != nil && (job.Operations.Field("amount") == nil || job.Operations.Field("currency") == nil) {
 			d.fail(join(path, "approvals"), "declare the fields amount and currency of the operations", "approvals of %s depend on an amount and its currency, which the operations do not declare", name)
 		}

@@ -39,6 +39,7 @@ type ExprError struct {
 	Offset int // characters before the fault
 	Msg    string
 	Hint   string
+	field  string // that there is not; ""
 }
 
 func (e *ExprError) Error() string { return fmt.Sprintf("%s (at character %d)", e.Msg, e.Offset+1) }

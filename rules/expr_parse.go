@@ -218,7 +218,9 @@ func (p *exprParser) operand(fieldAllowed bool) (operand, *ExprError) {
 		if !strings.HasPrefix(hint, "did") && t.kind == tokQuotedName {
 			hint = "texts are in single quotes: '" + t.text + "'"
 		}
-		return nil, fault(t, hint, "there is no field %s", t)
+		missing := fault(t, hint, "there is no field %s", t)
+		missing.field = t.text
+		return nil, missing
 	}
 	return nil, fault(t, "", "%s where a field or a value is needed", t)
 }

@@ -316,7 +316,11 @@ func (d *decoder) fieldOf(job *Job, s Side, name, path string) (*Field, bool) {
 		return nil, false
 	}
 	if f == nil {
-		d.fail(path, cmpHint(didYouMean(name, fieldNames(job.Spec(s).Fields)), s, name), "the %s declare no field %q", s, name)
+		hint := cmpHint(didYouMean(name, fieldNames(job.Spec(s).Fields)), s, name)
+		if ours := job.Spec(s).standardName(name); ours != "" {
+			hint = "write `" + ours + "`: a recovery queue's " + name + " is read as the field " + ours
+		}
+		d.fail(path, hint, "the %s declare no field %q", s, name)
 		return nil, false
 	}
 	return f, true
@@ -327,7 +331,11 @@ func (d *decoder) fieldPair(job *Job, operations, results, path string) (fo, fr 
 	if operations == results && job.Operations.Field(operations) == nil && job.Results.Field(results) == nil {
 		known := append(fieldNames(job.Operations.Fields), fieldNames(job.Results.Fields)...)
 		if !d.faulty("operations.fields."+operations) && !d.faulty("results.fields."+results) {
-			d.fail(path, nearestHint(operations, known), "neither side declares the field %q", operations)
+			hint := nearestHint(operations, known)
+			if ours := job.Operations.standardName(operations); ours != "" {
+				hint = "write `" + ours + "`: a recovery queue's " + operations + " is read as the field " + ours
+			}
+			d.fail(path, hint, "neither side declares the field %q", operations)
 		}
 		return nil, nil, false
 	}

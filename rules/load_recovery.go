@@ -91,3 +91,12 @@ func renamed(fields, side *yaml.Node, standard map[string]string) *yaml.Node {
 	}
 	return out
 }
+
+// standardName is the product field that a name of a dead-letter store stands for in
+// this side; "" where it stands for none.
+func (s *SideSpec) standardName(name string) string {
+	if ours := deadLetterFields[name]; s.Profile == RecoveryQueue && s.Field(ours) != nil {
+		return ours
+	}
+	return ""
+}

@@ -97,6 +97,9 @@ func (d *decoder) expressionOf(o *object, name string, fields []Field, options m
 	}
 	e, err := parseExprWith(text, fields, options)
 	if err != nil {
+		if ours := deadLetterFields[err.field]; ours != "" && slices.ContainsFunc(fields, func(f Field) bool { return f.Name == ours }) {
+			err.Hint = "write " + ours + ": a recovery queue's " + err.field + " is read as the field " + ours
+		}
 		p := d.place(o.at(name))
 		if line, ok := d.line(p); ok && n.Line == p.line && strings.Contains(line, text) {
 			p.column = n.Column + err.Offset
