@@ -17,7 +17,7 @@ import (
 // remedy after a bar.
 var refusals = map[string][]string{
 	"alias_loop": {
-		`57:19: the alias *o contains itself | remove the alias`,
+		`59:19: the alias *o contains itself | remove the alias`,
 	},
 	"ambiguous_layouts": {
 		`18:50: operations.fields.booked.layout: "01/02/2006" and "02/01/2006" read the same text as different days | declare the one that the source uses`,
@@ -99,10 +99,10 @@ var refusals = map[string][]string{
 		`14:5: the key "entity" is there twice, first in line 12 | keep one of the two`,
 	},
 	"duplicate_gate": {
-		`57:12: two gates are named "divergence" | give each gate a name of its own`,
+		`59:12: two gates are named "divergence" | give each gate a name of its own`,
 	},
 	"duplicate_key": {
-		`58:1: the key "job" is there twice, first in line 1 | keep one of the two`,
+		`60:1: the key "job" is there twice, first in line 1 | keep one of the two`,
 	},
 	"duplicate_pass": {
 		`39:12: two passes are named "operation_id" | give each pass a name of its own`,
@@ -114,7 +114,7 @@ var refusals = map[string][]string{
 		`8:14: the operations have two sources named "ours" | give each source of a side a name of its own`,
 	},
 	"duration": {
-		`57:13: clock_skew: "1.5m" is not a duration | durations: 10s, 5m, 6h, 2d, 1h30m`,
+		`59:13: clock_skew: "1.5m" is not a duration | durations: 10s, 5m, 6h, 2d, 1h30m`,
 	},
 	"expect_missing": {
 		"43:5: the status of the results has a map, so that it is no text to compare with the operations | write `expect: succeeded`, or remove the map of the status to compare its text",
@@ -150,19 +150,19 @@ var refusals = map[string][]string{
 		"22:13: the name of the file does not tell its format | add `format: csv` (or tsv, ndjson, json, parquet, typed, fixed, xlsx, xml)",
 	},
 	"gate_class": {
-		`56:35: gates[0].fail_when: "divergnt" is neither a class nor a queue | did you mean "divergent"?`,
+		`58:35: gates[0].fail_when: "divergnt" is neither a class nor a queue | did you mean "divergent"?`,
 	},
 	"gate_form": {
-		`56:35: gates[0].fail_when: "1" is not a percentage | a share is a percentage: 1%`,
+		`58:35: gates[0].fail_when: "1" is not a percentage | a share is a percentage: 1%`,
 	},
 	"gate_reason": {
-		`56:35: gates[0].fail_when: "no_results" is no reason of absent | did you mean "no_result"?`,
+		`58:35: gates[0].fail_when: "no_results" is no reason of absent | did you mean "no_result"?`,
 	},
 	"identity_refused": {
 		"37:56: operation_id is an identity key, declared unique (V3) | remove `identity: false`",
 	},
 	"instant": {
-		`57:8: as_of: "{date+1} 4 am" is no instant | a day or a local time: 2026-08-20, {date+1}T04:00; with an offset an instant anywhere: 2026-08-20T04:00Z`,
+		`59:8: as_of: "{date+1} 4 am" is no instant | a day or a local time: 2026-08-20, {date+1}T04:00; with an offset an instant anywhere: 2026-08-20T04:00Z`,
 	},
 	"key_types_differ": {
 		"39:39: currency of the operations is currency and currency of the results is text, so that the keys would never be equal | declare the same `type` on both sides",
@@ -186,10 +186,10 @@ var refusals = map[string][]string{
 		"17:63: the layout has no offset and the field no zone, so that no value could be read | add `zone: Europe/Paris`, the zone that the source writes in",
 	},
 	"limit_without_currency": {
-		`54:47: limits.blast_radius.requeue.amount is an amount without its currency (V39) | write {EUR: "1000.00"}`,
+		`56:47: limits.blast_radius.requeue.amount is an amount without its currency (V39) | write {EUR: "1000.00"}`,
 	},
 	"literal_secret": {
-		`57:15: a secret is never written in the job file | write {file: redact.key} or {env: REDACT_KEY}`,
+		`59:15: a secret is never written in the job file | write {file: redact.key} or {env: REDACT_KEY}`,
 	},
 	"map_elsewhere": {
 		"13:33: only the text field `status` of the results has a map of what its texts mean | compare other fields by `compare: [{field: state, map: {…}}]`",
@@ -207,10 +207,10 @@ var refusals = map[string][]string{
 		"1:1: the job has no \"match\" | add `match:`: The passes of the key cascade, in order. A row that one pass claimed is not offered to the next.",
 	},
 	"no_such_currency": {
-		`52:24: types.charge.approvals.over: "Euro" is no currency | three capital letters (ISO 4217): EUR`,
+		`54:24: types.charge.approvals.over: "Euro" is no currency | three capital letters (ISO 4217): EUR`,
 	},
 	"not_yaml": {
-		`58:1: not YAML: while parsing a flow mapping: did not find expected ',' or '}'`,
+		`60:1: not YAML: while parsing a flow mapping: did not find expected ',' or '}'`,
 	},
 	"null_value": {
 		`13:5: operations.fields.state has no value | give a value, or leave the key out`,
@@ -219,13 +219,13 @@ var refusals = map[string][]string{
 		`42:38: compare[1].only_if_equal: "amout" is no compared field | did you mean "amount"?`,
 	},
 	"output_leaves": {
-		`57:16: outputs.dir: "out/../../etc" leaves the folder of the job | name a folder below the job file, or an absolute path`,
+		`59:16: outputs.dir: "out/../../etc" leaves the folder of the job | name a folder below the job file, or an absolute path`,
 	},
 	"override_type": {
 		`23:24: the field amount is decimal with scale 2 in one place and decimal with scale 3 in another | give the other a field name of its own`,
 	},
 	"period_field": {
-		`57:28: booked is a date, so that the period needs whole days | write a day: {date}`,
+		`59:28: booked is a date, so that the period needs whole days | write a day: {date}`,
 	},
 	"placeholder": {
 		`22:13: results.sources[0].path: {dat} is no placeholder | placeholders: {date}, {date-3}, {date+1}, {file_date}, {date:20060102}; {{ and }} stand for braces`,
@@ -237,19 +237,19 @@ var refusals = map[string][]string{
 		`45:65: scope[0].reason: "no_result" is a reason of another verdict | choose a reason of your own`,
 	},
 	"review_is_no_acting_queue": {
-		`54:18: "review" is no acting queue | known: confirm, requeue, compensate, close`,
+		`56:18: "review" is no acting queue | known: confirm, requeue, compensate, close`,
 	},
 	"scale_of_text": {
 		"13:20: operations.fields.state.scale says nothing about a field of type text | add `type: decimal`, or remove the key",
 	},
 	"second_document": {
-		"58:1: a job file is one YAML document | remove what follows `---`",
+		"60:1: a job file is one YAML document | remove what follows `---`",
 	},
 	"share_no_percent": {
-		`54:46: limits.blast_radius.requeue.share: "2" is no share | a percentage from 0% to 100%, such as 2%`,
+		`56:46: limits.blast_radius.requeue.share: "2" is no share | a percentage from 0% to 100%, such as 2%`,
 	},
 	"state_unknown": {
-		`57:18: states.final[0]: "confirmd" is no state | did you mean "confirmed"?`,
+		`59:18: states.final[0]: "confirmd" is no state | did you mean "confirmed"?`,
 	},
 	"status_without_map": {
 		"43:29: a status is compared by the field `status` of the results and its map, which are not declared | add `map: {…}` to results.fields.status",
@@ -261,10 +261,10 @@ var refusals = map[string][]string{
 		"35:18: the results declare remote_id, so that records are folded by it and not by entity | write `by: remote_id`, or leave the field remote_id out",
 	},
 	"threshold_without_currency": {
-		`52:23: types.charge.approvals.over is an amount without its currency (V39) | write {EUR: "1000.00"}`,
+		`54:23: types.charge.approvals.over is an amount without its currency (V39) | write {EUR: "1000.00"}`,
 	},
 	"token_without_key": {
-		"57:27: redact.fields.entity: a token needs a key | add `key: {file: redact.key}`",
+		"59:27: redact.fields.entity: a token needs a key | add `key: {file: redact.key}`",
 	},
 	"tolerance_negative": {
 		`41:32: compare[0].tolerance: "-0.01" is no such number | a decimal that is not negative, such as "0.01"`,
@@ -291,7 +291,7 @@ var refusals = map[string][]string{
 		`2:1: unknown key "timezome" in the job | did you mean "timezone"?`,
 	},
 	"unknown_key_nested": {
-		`52:17: unknown key "ovr" in types.charge.approvals | did you mean "over"?`,
+		`54:17: unknown key "ovr" in types.charge.approvals | did you mean "over"?`,
 	},
 	"unknown_normalisation": {
 		`13:40: operations.fields.state.normalise: the step "nfd" is not known | did you mean "nfc"?`,
@@ -306,7 +306,7 @@ var refusals = map[string][]string{
 		`2:11: timezone: the time zone "Europe/Pariss" is not known | an IANA name such as Europe/Paris or UTC`,
 	},
 	"version": {
-		"57:10: version 2 of the job file is not known to this release | write `version: 1`",
+		"59:10: version 2 of the job file is not known to this release | write `version: 1`",
 	},
 	"window_without_time": {
 		"39:79: the operations declare no field \"created_at\" | add `created_at: column` to operations.fields",
