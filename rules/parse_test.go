@@ -187,7 +187,7 @@ func TestStates(t *testing.T) {
 
 // TestWarnings: what may be meant is said, and does not stop.
 func TestWarnings(t *testing.T) {
-	job := parse(t, small(`types: {"*": {idempotent: true, idempotency_key_ttl: 24h, retry: {max_duration: 48h}}}`, ""))
+	job := parse(t, small(`types: {"*": {owner: ops, reply_by: 2d, idempotent: true, idempotency_key_ttl: 24h, retry: {max_duration: 48h}}}`, ""))
 	if len(job.Warnings) != 1 || !strings.Contains(job.Warnings[0].String(), "job.yaml:2:") || !strings.Contains(job.Warnings[0].Msg, "ends after its idempotency key (1d)") {
 		t.Errorf("%v", job.Warnings)
 	}
