@@ -350,8 +350,33 @@ func (c *classifier) open() error {
 	return match.NumberSets(c.ctx, c.db)
 }
 
+// fieldsOfAll joins the fields of several links of one operation, in the order in which
+// one link lists them: keys that differ by their pass, then comparisons.
+func (c *classifier) fieldsOfAll() string {
+	var names, parts []string
+	for _, p := range c.job.Match {
+		if p.Identity {
+			names = append(names, p.Name)
+		}
+	}
+	for _, cmp := range c.job.Compare {
+		names = append(names, cmp.Name)
+	}
+	seen := map[string]bool{}
+	for _, n := range names {
+		if !seen[n] {
+			seen[n] = true
+			parts = append(parts, fmt.Sprintf("CASE WHEN bool_or(list_contains(d.names, %[1]s)) THEN %[1]s END", duck.Literal(n)))
+		}
+	}
+	if len(parts) == 0 {
+		return "CAST(NULL AS VARCHAR)"
+	}
+	return "nullif(concat_ws(';', " + strings.Join(parts, ", ") + "), '')"
+}
+
 func (c *classifier) verdicts() error {
-	if err := c.exec("verdicts_o", duck.Slots{"period_reason": c.periodReason()}); err != nil {
+	if err := c.exec("verdicts_o", duck.Slots{"period_reason": c.periodReason(), "fields_of_all": c.fieldsOfAll()}); err != nil {
 		return err
 	}
 	return c.exec("verdicts_r", duck.Slots{"period_reason": c.periodReason(), "in_period": match.InPeriod(c.job, c.r)})

@@ -54,9 +54,13 @@ type segment struct {
 	lag         int64
 }
 
-// segments cuts the withdrawn gaps out of an interval.
+// segments cuts the withdrawn gaps out of an interval. A source that covers no time
+// has none: no time of an operation could change that.
 func segments(iv extract.Interval) []segment {
 	lag := iv.Lag.Microseconds()
+	if !iv.Complete && iv.From >= iv.Until {
+		return nil
+	}
 	if len(iv.Withdrawn) == 0 {
 		return []segment{{iv.Complete, iv.From, iv.Until, lag}}
 	}

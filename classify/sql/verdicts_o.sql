@@ -19,14 +19,17 @@ FROM (
   FROM linked d
   WHERE d.alone AND d.partner AND d.o_verdict IS NOT NULL
   UNION ALL
+  -- Several results of one operation: it lists what differs on any of them.
   SELECT d.o_rid, min(d.o_verdict), min(d.pass) FILTER (WHERE d.partner), min(d.link),
     CASE WHEN min(d.o_verdict) LIKE 'correct/%' THEN bool_and(d.once) END,
-    min(CASE WHEN NOT d.partner THEN NULL WHEN d.o_verdict = 'correct/within_tolerance' THEN d.tolerance_fields
-             WHEN d.o_verdict = 'divergent/status_conflict' THEN d.conflict_fields
-             WHEN d.o_verdict = 'divergent/duplicate_effect' OR d.o_verdict LIKE 'not_applicable/%' OR d.o_verdict = 'correct/equal' THEN NULL
-             ELSE d.all_fields END),
+    /*$fields_of_all*/,
     NULL, bool_and(d.in_period)
-  FROM linked d
+  FROM (
+    SELECT *, string_split(CASE WHEN NOT partner THEN NULL WHEN o_verdict = 'correct/within_tolerance' THEN tolerance_fields
+             WHEN o_verdict = 'divergent/status_conflict' THEN conflict_fields
+             WHEN o_verdict = 'divergent/duplicate_effect' OR o_verdict LIKE 'not_applicable/%' OR o_verdict = 'correct/equal' THEN NULL
+             ELSE all_fields END, ';') AS names
+    FROM linked) d
   WHERE NOT (d.alone AND d.partner) AND d.o_verdict IS NOT NULL
   GROUP BY d.o_rid
   UNION ALL

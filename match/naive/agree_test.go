@@ -57,6 +57,15 @@ func TestEngineAgreesWithOracle(t *testing.T) {
 	}
 }
 
+// TestEngineAgreesWithOracleOnOldDisagreements looks at worlds beyond the normal run
+// on which the two once differed: a source that covers no time at all (1069, 1558,
+// 2380), and an operation with two results that differ in other fields (2078).
+func TestEngineAgreesWithOracleOnOldDisagreements(t *testing.T) {
+	for _, seed := range []uint64{1069, 1558, 2380, 2078} {
+		agree(t, seed, seed+1, 1, map[string]int{})
+	}
+}
+
 // agree compares the two on every step-th world from first on, and notes what the
 // oracle said.
 func agree(t *testing.T, first, end, step uint64, seen map[string]int) {
