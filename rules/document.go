@@ -22,6 +22,12 @@ const (
 	maxErrors   = 100
 )
 
+// The kinds of files, as messages name them.
+const (
+	jobFile    = "job file"
+	policyFile = "policy file"
+)
+
 // place is a position in the job file, both from 1; or in a preset, whose name and
 // version file is then; or in a policy file, by its mark.
 type place struct {
@@ -47,7 +53,7 @@ func newDecoder(src []byte, file string) *decoder {
 	text := strings.ReplaceAll(string(src), "\r\n", "\n")
 	return &decoder{
 		file:      file,
-		what:      "job file",
+		what:      jobFile,
 		fileLines: map[string][]string{},
 		lines:     strings.Split(text, "\n"),
 		places:    map[string]place{"": {line: 1, column: 1}},
@@ -78,7 +84,7 @@ func (d *decoder) root(src []byte) *yaml.Node {
 	}
 	if n.Kind == 0 || n.ShortTag() == "!!null" {
 		hint := "`recon-batch init` writes a job file to start from"
-		if d.what != "job file" {
+		if d.what != jobFile {
 			hint = "remove it from `extends:`"
 		}
 		d.failAt(place{}, "", hint, "the %s is empty", d.what)
@@ -90,7 +96,7 @@ func (d *decoder) root(src []byte) *yaml.Node {
 	}
 	if n.Kind != yaml.MappingNode {
 		hint := "a job file is a mapping: `job: name`, `operations:`, `results:`, `match:`"
-		if d.what != "job file" {
+		if d.what != jobFile {
 			hint = "a policy file is a mapping: `types:`, `policy:`"
 		}
 		d.failAt(at(n), "", hint, "the %s is a %s", d.what, kindName(n))
@@ -385,7 +391,7 @@ type object struct {
 // fault where it is none. Unknown and repeated keys are reported, and ignored.
 func (d *decoder) object(n *yaml.Node, s *shape, path string) *object {
 	if n.Kind != yaml.MappingNode {
-		d.failAt(at(n), path, "write it as a mapping of keys: "+strings.Join(s.names(), ", "), "%s is a %s where a mapping is needed", described(path), kindName(n))
+		d.failAt(at(n), path, "write it as a mapping of keys: "+strings.Join(s.names(), ", "), "%s is a %s where a mapping is needed", d.described(path), kindName(n))
 		return nil
 	}
 	if _, ok := d.places[path]; !ok {
@@ -399,7 +405,7 @@ func (d *decoder) object(n *yaml.Node, s *shape, path string) *object {
 		name := k.Value
 		p := join(path, name)
 		if k.Kind != yaml.ScalarNode {
-			d.failAt(at(k), path, "", "a key of %s is a %s", described(path), kindName(k))
+			d.failAt(at(k), path, "", "a key of %s is a %s", d.described(path), kindName(k))
 			continue
 		}
 		if first, ok := seen[name]; ok {
@@ -413,7 +419,7 @@ func (d *decoder) object(n *yaml.Node, s *shape, path string) *object {
 		}
 		if s.key(name) == nil {
 			unknown = append(unknown, name)
-			d.failAt(at(k), p, didYouMean(name, s.names()), "unknown key %q in %s", name, described(path))
+			d.failAt(at(k), p, didYouMean(name, s.names()), "unknown key %q in %s", name, d.described(path))
 			continue
 		}
 		d.record(p, k, v)
@@ -426,7 +432,7 @@ func (d *decoder) object(n *yaml.Node, s *shape, path string) *object {
 	for _, k := range s.keys {
 		misspelt := slices.ContainsFunc(unknown, func(u string) bool { return nearest(u, s.names()) == k.name })
 		if k.required && seen[k.name] == (place{}) && !misspelt {
-			d.fail(path, fmt.Sprintf("add `%s:`: %s", k.name, k.doc), "%s has no %q", described(path), k.name)
+			d.fail(path, fmt.Sprintf("add `%s:`: %s", k.name, k.doc), "%s has no %q", d.described(path), k.name)
 		}
 	}
 	return o
@@ -445,17 +451,21 @@ func (d *decoder) record(path string, k, v *yaml.Node) {
 	}
 }
 
-func described(path string) string {
-	if path == "" {
-		return "the job"
+// described names the value at a path; the file as a whole by what it is.
+func (d *decoder) described(path string) string {
+	switch {
+	case path != "":
+		return path
+	case d.what != jobFile:
+		return "the " + d.what
 	}
-	return path
+	return "the job"
 }
 
 // free reads a mapping whose keys are names of the user's own.
 func (d *decoder) free(n *yaml.Node, path string, each func(name string, key, value *yaml.Node, path string)) {
 	if n.Kind != yaml.MappingNode {
-		d.failAt(at(n), path, "", "%s is a %s where a mapping is needed", described(path), kindName(n))
+		d.failAt(at(n), path, "", "%s is a %s where a mapping is needed", d.described(path), kindName(n))
 		return
 	}
 	seen := map[string]place{}
@@ -463,7 +473,7 @@ func (d *decoder) free(n *yaml.Node, path string, each func(name string, key, va
 		k, v := n.Content[i], n.Content[i+1]
 		p := join(path, k.Value)
 		if k.Kind != yaml.ScalarNode {
-			d.failAt(at(k), path, "", "a key of %s is a %s", described(path), kindName(k))
+			d.failAt(at(k), path, "", "a key of %s is a %s", d.described(path), kindName(k))
 			continue
 		}
 		if first, ok := seen[k.Value]; ok {
@@ -525,24 +535,24 @@ func (o *object) text(name, def string) string {
 // scalar is the text of a single value that is not empty.
 func (d *decoder) scalar(n *yaml.Node, path string) (string, bool) {
 	if n.Kind != yaml.ScalarNode {
-		d.failAt(at(n), path, "", "%s is a %s where a single value is needed", described(path), kindName(n))
+		d.failAt(at(n), path, "", "%s is a %s where a single value is needed", d.described(path), kindName(n))
 		return "", false
 	}
 	switch n.ShortTag() {
 	case "!!null":
-		d.failAt(at(n), path, fmt.Sprintf("write %q in quotes where the text is meant", n.Value), "%s has no value", described(path))
+		d.failAt(at(n), path, fmt.Sprintf("write %q in quotes where the text is meant", n.Value), "%s has no value", d.described(path))
 		return "", false
 	case "!!str", "!!int", "!!float", "!!bool", "!!timestamp":
 	default:
-		d.failAt(at(n), path, "remove the tag", "%s has the tag %s, which means nothing here", described(path), n.Tag)
+		d.failAt(at(n), path, "remove the tag", "%s has the tag %s, which means nothing here", d.described(path), n.Tag)
 		return "", false
 	}
 	if n.Value == "" {
-		d.failAt(at(n), path, "", "%s is empty", described(path))
+		d.failAt(at(n), path, "", "%s is empty", d.described(path))
 		return "", false
 	}
 	if strings.ContainsRune(n.Value, 0) {
-		d.failAt(at(n), path, "remove it", "%s holds a NUL character", described(path))
+		d.failAt(at(n), path, "remove it", "%s holds a NUL character", d.described(path))
 		return "", false
 	}
 	return n.Value, true
@@ -658,7 +668,7 @@ func (d *decoder) items(n *yaml.Node, path string) []*yaml.Node {
 		d.record(index(path, i), nil, c)
 	}
 	if len(n.Content) == 0 {
-		d.failAt(at(n), path, "name at least one, or leave the key out", "%s is an empty list", described(path))
+		d.failAt(at(n), path, "name at least one, or leave the key out", "%s is an empty list", d.described(path))
 	}
 	return n.Content
 }

@@ -210,7 +210,7 @@ func (x *extension) file(e *yaml.Node, where string) *yaml.Node {
 func (x *extension) parse(f *besideFile, shown string) *yaml.Node {
 	d := x.d
 	sub := newDecoder(f.text, shown)
-	sub.used, sub.nodes, sub.what = d.used, d.nodes, "policy file"
+	sub.used, sub.nodes, sub.what = d.used, d.nodes, policyFile
 	d.fileLines[f.mark] = sub.lines
 	n := sub.root(f.text)
 	d.nodes = sub.nodes

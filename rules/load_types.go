@@ -201,7 +201,7 @@ func (d *decoder) compensation(o *object, job *Job) (operation string, parameter
 			if len(text) < 2 || text[0] != '\'' || text[len(text)-1] != '\'' {
 				f := job.Results.Field(text)
 				if f == nil && !d.faulty("results.fields."+text) {
-					d.fail(at, cmpHint(didYouMean(text, fieldNames(job.Results.Fields)), Results, text)+`; a fixed text is in single quotes: "'`+text+`'"`,
+					d.fail(at, cmpHint(didYouMean(text, fieldNames(job.Results.Fields)), Results, text)+` (a fixed text is in single quotes: "'`+text+`'")`,
 						"%s: the results declare no field %q", at, text)
 					return
 				}
