@@ -58,6 +58,9 @@ func Build(ctx context.Context, db *duck.DB, in *Input) (*Summary, error) {
 	if s.Queues, err = queues(ctx, db, in); err != nil {
 		return nil, err
 	}
+	if err := policyParts(ctx, db, in, s); err != nil {
+		return nil, err
+	}
 	s.Findings = findings(in)
 	s.Rejects = rejects(in)
 	if s.Exceptions, err = exceptions(ctx, db, in, red); err != nil {
@@ -72,6 +75,7 @@ func Build(ctx context.Context, db *duck.DB, in *Input) (*Summary, error) {
 	if err := conclude(s, in.Bound.Job, m); err != nil {
 		return nil, err
 	}
+	s.Findings = append(s.Findings, said(s, in.Bound)...)
 	s.Next = next(s, in, red)
 	return s, nil
 }
@@ -82,6 +86,8 @@ func head(in *Input, red *redactor) *Summary {
 	s := &Summary{
 		SchemaVersion: SchemaVersion, Job: job.Name, BusinessDate: job.Date, RunID: in.RunID, JobDigest: in.JobDigest,
 		Mode: string(job.Mode), AsOf: instant(job.AsOfTime.UnixMicro()), Zone: "UTC",
+		Series: in.Series, Overrides: append([]string{}, in.Overrides...), Staged: in.Past.Staged || job.Mode == rules.PilotMode,
+		SeenBefore: MergeSeen(in.Past.Seen), Baseline: append([]PastRun{}, in.Past.Baseline...),
 		Redacted: red.list(), Versions: append([]Version{}, in.Versions...), Next: []Step{},
 	}
 	if s.Mode == "" {
@@ -254,11 +260,11 @@ func rejects(in *Input) Rejects {
 	return out
 }
 
-// conclude evaluates gates and limits, decides whether the acting queues are
-// withheld, and says it all in one sentence.
+// conclude evaluates gates and limits, decides which acting queues are withheld, and
+// says it all in one sentence.
 func conclude(s *Summary, job *rules.Job, m *measures) error {
 	s.Outcome.Closes, s.Outcome.Reasons = true, []string{}
-	for _, side := range s.Sides {
+	for i, side := range s.Sides {
 		for _, c := range side.Counts {
 			if !c.InPeriod {
 				continue
@@ -266,11 +272,26 @@ func conclude(s *Summary, job *rules.Job, m *measures) error {
 			if !settledClass(c.Class) {
 				s.Outcome.Differences += c.Rows
 			}
-			if needsWork(c.Class, c.Reason) {
+			if needsWork(c.Class, c.Reason) && i == 1 {
 				s.Outcome.Closes = false
 			}
 		}
 	}
+	open := int64(0)
+	for _, c := range s.Sides[0].Counts {
+		if c.InPeriod && needsWork(c.Class, c.Reason) {
+			open += c.Rows
+		}
+	}
+	for _, a := range s.Aside { // planted: neither a difference nor work
+		if !settledClass(a.Class) {
+			s.Outcome.Differences -= a.Rows
+		}
+		if needsWork(a.Class, a.Reason) {
+			open -= a.Rows
+		}
+	}
+	s.Outcome.Closes = s.Outcome.Closes && open == 0
 	var err error
 	if s.Gates, err = evaluateGates(s, job.Gates); err != nil {
 		return err
@@ -284,25 +305,14 @@ func conclude(s *Summary, job *rules.Job, m *measures) error {
 			s.Outcome.Reasons = append(s.Outcome.Reasons, fmt.Sprintf("gate %s failed: %s (%s), it fails when %s", g.Name, g.Value, g.Basis, g.FailWhen))
 		}
 	}
-	why := []string{}
-	if v := vacuous(s, job, m); v != "" {
-		why = append(why, v)
-	}
-	for _, l := range s.Limits {
-		if l.Exceeded {
-			of := l.Kind
-			if l.Currency != "" {
-				of += " in " + l.Currency
-			}
-			why = append(why, fmt.Sprintf("the %s queue exceeds its limit of %s: %s, the limit is %s", l.Queue, of, l.Value, l.Limit))
-		}
-	}
-	if len(why) > 0 {
+	why := Withhold(s, job, vacuous(s, job, m))
+	s.Outcome.WithheldQueues = why.Queues()
+	if len(s.Outcome.WithheldQueues) > 0 {
 		s.Outcome.ExitCode = 9
 		s.Outcome.Withheld = true
-		s.Outcome.Reasons = append(why, s.Outcome.Reasons...)
+		s.Outcome.Reasons = append(why.Reasons(), s.Outcome.Reasons...)
 		for i := range s.Queues {
-			s.Queues[i].Written = !s.Queues[i].Acting
+			s.Queues[i].Written = !slices.Contains(s.Outcome.WithheldQueues, s.Queues[i].Queue)
 		}
 	}
 	s.Headline = headline(s)

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math/big"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +23,7 @@ func exactNumber(v float64) *big.Rat {
 }
 
 // classRows counts rows in the period with a class, or class/reason. Operations
-// are counted; where a verdict only exists among the results, results are.
+// are counted, canaries aside; where a verdict only exists among the results, results are.
 func (s *Summary) classRows(arg string) (n int64, side string) {
 	class, reason, _ := strings.Cut(arg, "/")
 	count := func(i int) (n int64) {
@@ -38,7 +37,7 @@ func (s *Summary) classRows(arg string) (n int64, side string) {
 	if class == "unexpected" || reason == "surplus_effect" || reason == "failed_attempt" {
 		return count(1), string(rules.Results)
 	}
-	return count(0), string(rules.Operations)
+	return count(0) - s.aside(class, reason), string(rules.Operations)
 }
 
 func (s *Summary) queue(name string) *Queue {
@@ -134,7 +133,7 @@ func (s *Summary) measureGate(g rules.Gate) (value *big.Rat, text, basis string,
 			value, text = number(n)
 			return value, text, what + ", in the period", true, nil
 		}
-		of := s.Sides[0].InPeriod
+		of := s.Sides[0].InPeriod - s.aside("", "")
 		basis = fmt.Sprintf("%d %s of %d operations in the period", n, what, of)
 		if of == 0 {
 			// Something among no operations is more than any share.
@@ -168,56 +167,6 @@ func (s *Summary) measureGate(g rules.Gate) (value *big.Rat, text, basis string,
 		return value, ageText(*oldest), basis, true, nil
 	}
 	return nil, "", "", false, unknown()
-}
-
-// evaluateLimits compares the proposals with the blast radius. All items count,
-// those that the budget defers too.
-func evaluateLimits(s *Summary, limits map[string]rules.BlastLimit) ([]Limit, error) {
-	out := []Limit{}
-	for _, name := range queueOrder {
-		l, ok := limits[name]
-		if !ok {
-			continue
-		}
-		q := s.queue(name)
-		if q == nil {
-			q = &Queue{}
-		}
-		if l.Rows > 0 {
-			out = append(out, Limit{Queue: name, Kind: "rows", Value: strconv.FormatInt(q.Items, 10), Limit: strconv.FormatInt(l.Rows, 10), Exceeded: q.Items > l.Rows})
-		}
-		if l.Share > 0 {
-			of := s.Sides[0].InPeriod
-			exceeded := q.Items > 0
-			if of > 0 {
-				exceeded = big.NewRat(q.Items, of).Cmp(exactNumber(l.Share)) > 0
-			}
-			limit := new(big.Rat).Mul(exactNumber(l.Share), big.NewRat(100, 1))
-			out = append(out, Limit{Queue: name, Kind: "share", Value: percent(q.Items, of), Limit: amountText(limit, "") + " %", Exceeded: exceeded})
-		}
-		codes := make([]string, 0, len(l.Amount))
-		for c := range l.Amount {
-			codes = append(codes, c)
-		}
-		sort.Strings(codes)
-		for _, c := range codes {
-			limit, err := parseExact(l.Amount[c])
-			if err != nil {
-				return nil, err
-			}
-			sum := new(big.Rat)
-			for _, m := range q.Amounts {
-				if m.Currency != c {
-					continue
-				}
-				if sum, err = parseExact(m.Amount); err != nil {
-					return nil, err
-				}
-			}
-			out = append(out, Limit{Queue: name, Kind: "amount", Currency: c, Value: amountText(sum, c), Limit: amountText(limit, c), Exceeded: sum.Cmp(limit) > 0})
-		}
-	}
-	return out, nil
 }
 
 // percent prints n of d as a percentage with four decimals at most, rounded

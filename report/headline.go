@@ -9,6 +9,8 @@ import (
 func headline(s *Summary) string {
 	var b strings.Builder
 	switch {
+	case len(s.Outcome.WithheldQueues) == 1:
+		fmt.Fprintf(&b, "The %s queue is withheld. ", s.Outcome.WithheldQueues[0])
 	case s.Outcome.Withheld:
 		b.WriteString("Acting queues are withheld. ")
 	case s.Outcome.ExitCode == 3:
@@ -69,6 +71,11 @@ func workParts(s *Summary) []string {
 				if c.InPeriod && c.Class == class && needsWork(c.Class, c.Reason) {
 					n[i] += c.Rows
 				}
+			}
+		}
+		for _, a := range s.Aside {
+			if a.Class == class && needsWork(a.Class, a.Reason) {
+				n[0] -= a.Rows
 			}
 		}
 		switch {

@@ -71,7 +71,7 @@ func HTML(s *Summary) ([]byte, error) {
 		return t.In(zone).Format("2006-01-02 15:04:05")
 	}
 	t, err := template.New("report").Funcs(template.FuncMap{
-		"shown": shown, "whole": visible, "count": count, "money": grouped, "orNone": orNone, "local": local, "age": oldestText, "lag": ageText, "finding": findingText, "id": idOf,
+		"shown": shown, "whole": visible, "count": count, "money": grouped, "orNone": orNone, "local": local, "age": oldestText, "lag": ageText, "finding": findingText, "withheld": withheldText, "mode": modeText, "id": idOf,
 		"num":       func(n int64) string { return grouped(fmt.Sprint(n)) },
 		"settled":   func(class, reason string) bool { return !needsWork(class, reason) },
 		"verdict":   func(e Exception) string { c, r := verdictOf(e); return c + "/" + r },

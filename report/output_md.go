@@ -30,11 +30,11 @@ func Markdown(s *Summary) string {
 		}
 		add("- %s", markdownEscape(visible(r)))
 	}
-	if s.Outcome.Withheld {
-		add("- confirm, requeue, compensate and close are **not written**; review is")
+	if text := withheldText(s); text != "" {
+		add("- %s", strings.Replace(text, "not written", "**not written**", 1))
 	}
-	if s.Mode == "observe" {
-		add("- observation mode: every queue item is marked `observe_only`")
+	if text := modeText(s); text != "" {
+		add("- %s", strings.Replace(markdownText(text), markdownText("observe_only"), "`observe_only`", 1))
 	}
 	for _, side := range s.Sides {
 		add("- %s", equation(side))

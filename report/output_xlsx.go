@@ -204,8 +204,10 @@ func (w *sheet) summary(s *Summary) error {
 	for _, r := range s.Outcome.Reasons {
 		w.add("attention", r)
 	}
-	if s.Outcome.Withheld {
-		w.add("attention", "confirm, requeue, compensate and close are not written; review is")
+	for _, text := range []string{withheldText(s), modeText(s)} {
+		if text != "" {
+			w.add("attention", text)
+		}
 	}
 	w.add("job", s.Job)
 	w.add("business date", s.BusinessDate)

@@ -15,12 +15,16 @@ func queues(ctx context.Context, db *duck.DB, in *Input) ([]Queue, error) {
 	out := make([]Queue, len(queueOrder))
 	at := map[string]*Queue{}
 	for i, n := range queueOrder {
-		out[i] = Queue{Queue: n, Acting: acting(n), Written: true, Amounts: []Money{}, Reasons: []QueueReason{}, Refused: []CodeCount{}}
+		out[i] = Queue{Queue: n, Acting: acting(n), Written: true, Amounts: []Money{}, Observed: []Money{}, Reasons: []QueueReason{}, Refused: []CodeCount{}}
 		at[n] = &out[i]
 	}
-	sums := moneySums{}
+	sums, observedSums := moneySums{}, moneySums{}
 	asOf := in.Bound.AsOfTime.UnixMicro()
-	err := each(ctx, db, sqlQueueCounts.Render(nil), func(rows *sql.Rows) error {
+	oldest := "min(since_us)"
+	if hasGaps(in) {
+		oldest = "min(since_us) FILTER (WHERE item_id NOT IN (SELECT item_id FROM outages))"
+	}
+	err := each(ctx, db, sqlQueueCounts.Render(duck.Slots{"oldest": oldest}), func(rows *sql.Rows) error {
 		var q, code string
 		var r QueueReason
 		var observe, deferred, valued int64
@@ -45,17 +49,28 @@ func queues(ctx context.Context, db *duck.DB, in *Input) ([]Queue, error) {
 		if !sum.Valid {
 			return nil
 		}
+		if observe > 0 { // all of the group
+			if err := observedSums.add(q, code, sum.String, 1, valued); err != nil {
+				return err
+			}
+		}
 		return sums.add(q, code, sum.String, 1, valued)
 	})
 	if err != nil {
 		return nil, err
 	}
 	if _, fixed := amountScale(in.Bound.Job); !fixed {
-		if err := sums.addDistinct(ctx, db); err != nil {
+		if err := sums.addDistinct(ctx, db, observedSums); err != nil {
 			return nil, err
 		}
 	}
-	sums.into(at)
+	sums.into(at, func(q *Queue) *[]Money { return &q.Amounts })
+	observedSums.into(at, func(q *Queue) *[]Money { return &q.Observed })
+	if hasGaps(in) {
+		if err := outages(ctx, db, at); err != nil {
+			return nil, err
+		}
+	}
 	err = each(ctx, db, sqlQueueRefused.Render(nil), func(rows *sql.Rows) error {
 		var q string
 		var c CodeCount
@@ -127,23 +142,31 @@ func (m moneySums) add(queue, code, text string, times, items int64) error {
 
 // addDistinct adds the texts of amounts, where the job does not declare how many
 // decimals there are and no type of the engine holds them all. A text that is no
-// amount is not summed.
-func (m moneySums) addDistinct(ctx context.Context, db *duck.DB) error {
+// amount is not summed. observed takes those of items for observation only besides.
+func (m moneySums) addDistinct(ctx context.Context, db *duck.DB, observed moneySums) error {
 	return each(ctx, db, sqlQueueDistinct.Render(nil), func(rows *sql.Rows) error {
 		var queue, code, text string
+		var only bool
 		var n int64
-		if err := rows.Scan(&queue, &code, &text, &n); err != nil {
+		if err := rows.Scan(&queue, &code, &text, &only, &n); err != nil {
 			return err
+		}
+		if only {
+			if err := observed.add(queue, code, text, n, n); err != nil {
+				return err
+			}
 		}
 		return m.add(queue, code, text, n, n)
 	})
 }
 
-func (m moneySums) into(at map[string]*Queue) {
+func (m moneySums) into(at map[string]*Queue, list func(*Queue) *[]Money) {
 	for k, s := range m {
-		at[k[0]].Amounts = append(at[k[0]].Amounts, Money{Currency: k[1], Amount: amountText(&s.amount, k[1]), Items: s.items})
+		x := list(at[k[0]])
+		*x = append(*x, Money{Currency: k[1], Amount: amountText(&s.amount, k[1]), Items: s.items})
 	}
-	for _, x := range at {
-		sort.Slice(x.Amounts, func(i, j int) bool { return x.Amounts[i].Currency < x.Amounts[j].Currency })
+	for _, q := range at {
+		x := *list(q)
+		sort.Slice(x, func(i, j int) bool { return x[i].Currency < x[j].Currency })
 	}
 }

@@ -16,9 +16,9 @@ var update = flag.Bool("update", false, "write the golden files and schema.json 
 
 // enums are the closed lists of report.json, by Go type and JSON name.
 var enums = map[string][]string{
-	"Summary.mode": {"enforce", "observe"}, "Side.side": {"operations", "results"}, "Queue.queue": queueOrder,
+	"Summary.mode": {"enforce", "observe", "pilot"}, "Side.side": {"operations", "results"}, "Queue.queue": queueOrder,
 	"StatementLine.class": classOrder, "Count.class": classOrder, "QueueReason.class": classOrder, "RowRef.class": classOrder,
-	"File.status": {"staged", "skipped", "missing", "refused"}, "Limit.kind": {"rows", "share", "amount"},
+	"File.status": {"staged", "skipped", "missing", "refused"}, "Limit.kind": {"rows", "share", "amount", "baseline"},
 	"Pass.kind": {"identity", "business", "suggest"}, "Redacted.how": {"token", "mask", "drop"},
 }
 

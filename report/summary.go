@@ -20,6 +20,9 @@ type Input struct {
 	Versions   []Version         // program, engine, semantics of verdicts; in the order to print
 	Findings   []extract.Finding // of match and classify, beside those of both relations
 	RedactKey  []byte            // key of tokens, at least 16 bytes where the job has one
+	Past       Past              // what the run read of former ones
+	Series     string            // "" the whole job
+	Overrides  []string          // what the command line changed
 	Explain    string            // command that explains a row, without the id; "" recon-batch explain
 	Runs       string            // command that lists the runs of the job; "" recon-batch runs list
 }
@@ -42,7 +45,7 @@ type Summary struct {
 	BusinessDate  string      `json:"business_date"`
 	RunID         string      `json:"run_id"`
 	JobDigest     string      `json:"job_digest"`
-	Mode          string      `json:"mode"`  // enforce or observe
+	Mode          string      `json:"mode"`  // enforce, observe or pilot
 	AsOf          string      `json:"as_of"` // reference time of windows and ages
 	Zone          string      `json:"zone"`  // business calendar of the job
 	Period        *Period     `json:"period,omitempty"`
@@ -59,6 +62,15 @@ type Summary struct {
 	Rejects       Rejects     `json:"rejects"`
 	Exceptions    Exceptions  `json:"exceptions"`
 	Unresolved    Unresolved  `json:"unresolved"`
+	Series        string      `json:"series"`    // of a run that looks at a part of the job, such as a pilot; "" the whole job
+	Overrides     []string    `json:"overrides"` // what the command line changed, for this run alone
+	Proposals     []Proposal  `json:"proposals"` // acting ones by type of operation
+	Staged        bool        `json:"staged"`    // the job was observed before, or is piloted: only what was seen is acted on
+	SeenBefore    []Seen      `json:"seen_before"`
+	Baseline      []PastRun   `json:"baseline"` // former runs that limits are compared with, the latest first
+	Budget        []BudgetUse `json:"budget"`   // of retries, by account
+	Canaries      []Canary    `json:"canaries"`
+	Aside         []AsideRows `json:"aside"` // canaries that came out as they should, which no gate counts
 	Redacted      []Redacted  `json:"redacted"`
 	ContentDigest string      `json:"content_digest"`
 	Versions      []Version   `json:"versions"`
@@ -74,11 +86,12 @@ type Period struct {
 
 // Outcome of the run.
 type Outcome struct {
-	ExitCode    int      `json:"exit_code"`   // 0, 3 (a gate failed) or 9 (acting queues withheld)
-	Closes      bool     `json:"closes"`      // no row in the period needs work
-	Differences int64    `json:"differences"` // rows in the period that are not correct, not_applicable or not_due
-	Withheld    bool     `json:"withheld"`    // confirm, requeue, compensate and close are not written
-	Reasons     []string `json:"reasons"`     // why the exit code is not 0
+	ExitCode       int      `json:"exit_code"`       // 0, 3 (a gate failed) or 9 (acting queues withheld)
+	Closes         bool     `json:"closes"`          // no row in the period needs work
+	Differences    int64    `json:"differences"`     // rows in the period that are not correct, not_applicable or not_due, canaries aside
+	Withheld       bool     `json:"withheld"`        // some acting queue is not written
+	WithheldQueues []string `json:"withheld_queues"` // which of confirm, requeue, compensate and close
+	Reasons        []string `json:"reasons"`         // why the exit code is not 0
 }
 
 // Exit is the class of the run's ending (V34a: policy before gates).
@@ -213,6 +226,8 @@ type Queue struct {
 	ObserveOnly int64         `json:"observe_only"`
 	Deferred    int64         `json:"deferred"` // to the next run (V34)
 	Amounts     []Money       `json:"amounts"`
+	Observed    []Money       `json:"observe_only_amounts"` // of the amounts, those of items that are for observation only
+	Outage      int64         `json:"outage"` // undecided since a source proves nothing for their time: no due date, no age
 	OldestSecs  *int64        `json:"oldest_seconds"` // age of the oldest at as_of; null where no item has a time
 	Reasons     []QueueReason `json:"reasons"`
 	Refused     []CodeCount   `json:"refused"` // guard checks that were not passed (V30)
@@ -250,12 +265,15 @@ type Gate struct {
 
 // Limit of the blast radius and how it came out.
 type Limit struct {
+	Name     string `json:"name"` // as --allow-blast-radius names it
 	Queue    string `json:"queue"`
-	Kind     string `json:"kind"` // rows, share, amount
+	Kind     string `json:"kind"` // rows, share, amount, baseline
 	Currency string `json:"currency,omitempty"`
 	Value    string `json:"value"`
 	Limit    string `json:"limit"`
 	Exceeded bool   `json:"exceeded"`
+	Lifted   bool   `json:"lifted"`         // exceeded, and allowed for this run
+	Note     string `json:"note,omitempty"` // what the limit comes from, or why it judges nothing
 }
 
 // Finding is a warning that people should see.

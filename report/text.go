@@ -31,11 +31,10 @@ func Text(w io.Writer, s *Summary, place Place, color bool) error {
 	for _, r := range s.Outcome.Reasons {
 		p.line("  - %s", visible(r))
 	}
-	if s.Outcome.Withheld {
-		p.line("  - confirm, requeue, compensate and close are not written; review is")
-	}
-	if s.Mode == "observe" {
-		p.line("  - observation mode: every queue item is marked observe_only")
+	for _, text := range []string{withheldText(s), modeText(s)} {
+		if text != "" {
+			p.line("  - %s", text)
+		}
 	}
 	p.line("")
 	width := 0
@@ -64,6 +63,8 @@ func Text(w io.Writer, s *Summary, place Place, color bool) error {
 			note = "withheld"
 		} else if q.Deferred > 0 {
 			note = fmt.Sprintf("%d deferred to the next run", q.Deferred)
+		} else if q.ObserveOnly > 0 && q.Acting && s.Mode != "observe" {
+			note = fmt.Sprintf("%s to observe only", grouped(fmt.Sprint(q.ObserveOnly)))
 		}
 		rows = append(rows, []string{q.Queue, grouped(fmt.Sprint(q.Items)), shown(moneyText(q.Amounts, 3)), oldestText(q.OldestSecs), note})
 	}

@@ -180,6 +180,7 @@ due_us BIGINT, candidates BIGINT, observe_only BOOLEAN, deferred BOOLEAN, value 
 		}
 	}
 	w.exec("CREATE VIEW items_wide AS SELECT * FROM items")
+	w.exec("CREATE TABLE outages (item_id VARCHAR)")
 	w.exec(`CREATE TABLE totals AS
 SELECT 'operations' AS side, r.in_period, r.class, r.reason, coalesce(s.f_currency, '') AS currency, count(*) AS rows, CAST(sum(CAST(s.f_amount AS DECIMAL(38,2))) AS DECIMAL(38,2)) AS amount
 FROM rows_operations r JOIN operations s USING (rid) GROUP BY ALL
