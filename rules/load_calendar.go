@@ -121,5 +121,8 @@ func (c Calendar) longest(n int) int {
 		}
 		worst = max(worst, days)
 	}
+	if c.CutOff > 0 {
+		worst++ // what comes after it counts from the next business day
+	}
 	return worst
 }

@@ -179,7 +179,7 @@ func (m *machine) targets(o *object) {
 			}
 			s.Targets[proposal] = state
 			if len(s.Transitions[state]) == 0 && !d.faulty("states.transitions") {
-				d.warn(p, "declare the transition under `transitions:`", "no transition leads to %q, so that nothing can be proposed to %s", state, proposal)
+				d.warn(p, "declare the transition under `transitions:`", "no transition leads to %q, so that nothing gets the proposal %s", state, proposal)
 			}
 		})
 	}
