@@ -340,7 +340,7 @@ func TestPlacesInPolicyFiles(t *testing.T) {
     types: {charge: {risk: finance}}
                            ^
     known: none, customer-visible, financial, irreversible, regulated`, "types: {charge: {risk: finance}}\n")
-	check(`DIR/policies/p.yaml:1:9: not YAML: while parsing a flow mapping: did not find expected ',' or '}'
+	check(`DIR/policies/p.yaml:1:9: not YAML: while parsing a flow node: did not find expected node content
     types: {]
             ^`, "types: {]\n")
 	check(`DIR/policies/p.yaml: the policy file is empty
