@@ -28,5 +28,5 @@ func (c *classifier) canaries() error {
 	if !c.plainWanted() {
 		return nil
 	}
-	return c.db.Exec(c.ctx, "DELETE FROM plain_rows WHERE legal AND o_rid IN (SELECT rid FROM canaries)")
+	return c.db.Exec(c.ctx, "DELETE FROM plain_rows WHERE allowed_failed = 0 AND o_rid IN (SELECT rid FROM canaries)")
 }

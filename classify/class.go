@@ -49,6 +49,8 @@ const (
 	Compensate Queue = "compensate"
 	Review     Queue = "review"
 	Close      Queue = "close"
+	// None is no queue: a rule of the job wants no item.
+	None Queue = "none"
 )
 
 // Queues in the order of reports.

@@ -121,7 +121,7 @@ func (c *classifier) facts() error {
 	return c.exec("facts", duck.Slots{
 		"in_period": match.InPeriod(c.job, c.o),
 		"scope":     scope,
-		"confirmed": "coalesce(" + c.o.Raw("state", "VARCHAR") + " = 'confirmed', false)",
+		"confirmed": c.confirmed(),
 		"keyless":   c.keyless("o"),
 		// V24. The later reading counts: a lease that may live is live.
 		"lease":        "coalesce(" + c.o.Late("lease_until") + " > " + c.asOf() + ", false)",

@@ -3,7 +3,6 @@ package classify
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/recon-batch/recon-batch/internal/duck"
@@ -14,7 +13,7 @@ import (
 // items is section H: SQL computes which checks fail, Judge decides, and what is
 // left is written as queue items.
 func (c *classifier) items() error {
-	for _, step := range []func() error{c.requeueFacts, c.surplusFacts, c.itemTypes, c.units, c.writeItems, c.plainItems, c.canaries, c.outages, c.budget, c.itemViews, c.countItems} {
+	for _, step := range []func() error{c.requeueFacts, c.surplusFacts, c.unexpectedFacts, c.overtaken, c.itemTypes, c.units, c.ruled, c.writeItems, c.plainItems, c.canaries, c.outages, c.budget, c.itemViews, c.countItems} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -40,25 +39,6 @@ func literals(xs []string) string {
 	return strings.Join(out, ", ")
 }
 
-// legal is true where the local state may move to the target; NULL or false where
-// it is unknown.
-func (c *classifier) legal(target string) string {
-	from := c.job.States.Transitions[target]
-	if len(from) == 0 {
-		return "false"
-	}
-	return c.o.Raw("state", "VARCHAR") + " IN (" + literals(from) + ")"
-}
-
-func (c *classifier) final() string { return finalState(c.job.Job, c.o) }
-
-func finalState(job *rules.Job, s match.ColumnSet) string {
-	if len(job.States.Final) == 0 {
-		return "false"
-	}
-	return s.Raw("state", "VARCHAR") + " IN (" + literals(job.States.Final) + ")"
-}
-
 func (c *classifier) units() error {
 	noItem := "true" // a job without states: nothing to move
 	if c.o.Has("state") {
@@ -69,46 +49,34 @@ func (c *classifier) units() error {
 		outOfPeriod = "NOT v.in_period"
 	}
 	return c.exec("units", duck.Slots{
-		"confirm_failed": ok(c.legal("confirmed"), State),
-		"close_failed":   ok(c.legal("not_applicable"), State),
+		"confirm_failed": c.confirmFailed(),
+		"close_failed":   "(" + ok(c.legal(Close), State) + " | " + ok(c.hasPolicy(), NoPolicy) + ")",
 		"out_of_period":  outOfPeriod, "no_item": noItem})
 }
 
-// judgeSQL renders Judge over what can occur: the function itself is asked for each
-// wanted queue and class, once with no failed check and once with one.
-func judgeSQL() string {
-	var b strings.Builder
-	for _, q := range Queues {
-		for _, cl := range Classes {
-			clean, refused := Judge(q, cl, 0), Judge(q, cl, State)
-			if clean != Review {
-				fmt.Fprintf(&b, " WHEN wanted = '%s' AND class = '%s' AND failed = 0 THEN '%s'", q, cl, clean)
-			}
-			if refused != Review {
-				fmt.Fprintf(&b, " WHEN wanted = '%s' AND class = '%s' AND failed <> 0 THEN '%s'", q, cl, refused)
-			}
-		}
-	}
-	return b.String()
+// confirmFailed are the checks of a confirmation.
+func (c *classifier) confirmFailed() string {
+	return "(" + ok(c.legal(Confirm), State) + " | " + ok(c.hasPolicy(), NoPolicy) + ")"
 }
 
 // itemSlots are the columns of every kind of item that follow from its operation.
 func (c *classifier) itemSlots() duck.Slots {
-	var caseO []string
-	for _, i := range c.identity() {
-		caseO = append(caseO, fmt.Sprintf("'%d:' || o.k%d", i, i))
-	}
-	if len(caseO) == 0 {
-		caseO = []string{"CAST(NULL AS VARCHAR)"}
-	}
 	return duck.Slots{
 		"job":        duck.Literal(c.job.Name),
-		"case_o":     "coalesce(" + strings.Join(caseO, ", ") + ")",
 		"currency_o": c.currency(c.o),
 		"value_o":    c.value(c.o, rules.Operations),
 		"since_o":    c.since(c.o, rules.Operations),
-		"rule":       "CAST(" + c.ruleOf(func(string) {}) + " AS item_rule)",
 	}
+}
+
+// policyOf is policy for an item: by the type of its operation o, else by that of its
+// result r.
+func (c *classifier) policyOf(value func(rules.TypePolicy) string, none string) string {
+	of := c.policy(value, none)
+	if r := c.policyR(value, none); c.r.Has("type") && (of != r || of != none) {
+		return "CASE WHEN o.rid IS NULL THEN " + r + " ELSE " + of + " END"
+	}
+	return of
 }
 
 func (c *classifier) currency(s match.ColumnSet) string {
@@ -143,8 +111,8 @@ func (c *classifier) since(s match.ColumnSet, side rules.Side) string {
 	return "CAST(NULL AS BIGINT)"
 }
 
-func (c *classifier) due() string {
-	return c.policy(func(p rules.TypePolicy) string {
+func (c *classifier) due(policy func(func(rules.TypePolicy) string, string) string) string {
+	return policy(func(p rules.TypePolicy) string {
 		if p.ReplyBy == 0 {
 			return "CAST(NULL AS BIGINT)"
 		}
@@ -158,20 +126,16 @@ func (c *classifier) writeItems() error {
 	if s["observe"], err = c.observed("u.queue", false); err != nil {
 		return err
 	}
-	caseR := "CAST(NULL AS VARCHAR)"
-	if c.res.Layout.RecordID() != "" {
-		caseR = "r.kx"
-	}
-	s["case_r"], s["currency_r"] = caseR, c.currency(c.r)
+	s["currency_r"] = c.currency(c.r)
 	s["value_r"], s["since_r"] = c.value(c.r, rules.Results), c.since(c.r, rules.Results)
-	s["due"] = "CASE WHEN u.queue IN ('review', 'compensate') THEN " + c.due() + " END"
-	s["judge"] = judgeSQL()
+	s["due"] = "CASE WHEN u.queue IN ('review', 'compensate') THEN " + c.due(c.policyOf) + " END"
+	s["rule"] = c.ruleOf("u.rule_no", c.policyOf, func(string) {})
 	s["refused"] = refusedSQL("u.failed")
 	s["approvals"] = c.approvals()
 	if err := c.exec("items", s); err != nil {
 		return err
 	}
-	if err := c.db.Exec(c.ctx, "DROP TABLE units"); err != nil {
+	if err := c.db.Exec(c.ctx, "DROP TABLE units; DROP TABLE ruled"); err != nil {
 		return err
 	}
 	var copies int64
@@ -181,39 +145,24 @@ func (c *classifier) writeItems() error {
 	return c.exec("number_copies", nil)
 }
 
-// refusedSQL spells the codes of the failed checks, as Check.Codes does.
-func refusedSQL(col string) string {
-	var parts []string
-	for i, n := range checkNames {
-		parts = append(parts, fmt.Sprintf("CASE WHEN (%s >> %d) & 1 = 1 THEN '%s' END", col, i, n.Code))
-	}
-	return "nullif(concat_ws(';', " + strings.Join(parts, ", ") + "), '')"
-}
-
-// approvals needed by amount and currency; a threshold for another currency says
-// nothing, so an amount in a currency without one needs them as well.
+// approvals needed by amount and currency: those of the effect that is undone, else
+// those of the operation. A threshold for another currency says nothing, so an amount
+// in a currency without one needs them as well.
 func (c *classifier) approvals() string {
-	amount := c.o.Field("amount")
-	return c.policy(func(p rules.TypePolicy) string {
-		if p.Approvals == nil {
-			return "0"
+	over := func(s match.ColumnSet) func(rules.TypePolicy) string {
+		return func(p rules.TypePolicy) string {
+			if p.Approvals == nil {
+				return "0"
+			}
+			var b strings.Builder
+			for _, cur := range sortedNames(p.Approvals.Over) {
+				fmt.Fprintf(&b, " WHEN %s = %s AND abs(%s) <= CAST('%s' AS DECIMAL(28,8)) THEN 0",
+					s.Raw("currency", "VARCHAR"), duck.Literal(cur), s.Field("amount"), p.Approvals.Over[cur])
+			}
+			return fmt.Sprintf("CASE%s ELSE %d END", b.String(), p.Approvals.Approvers)
 		}
-		var b strings.Builder
-		for _, cur := range sortedKeys(p.Approvals.Over) {
-			fmt.Fprintf(&b, " WHEN %s = %s AND abs(%s) <= CAST('%s' AS DECIMAL(28,8)) THEN 0",
-				c.o.Raw("currency", "VARCHAR"), duck.Literal(cur), amount, p.Approvals.Over[cur])
-		}
-		return fmt.Sprintf("CASE%s ELSE %d END", b.String(), p.Approvals.Approvers)
-	}, "0")
-}
-
-func sortedKeys(m map[string]string) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
 	}
-	slices.Sort(out)
-	return out
+	return "CASE WHEN u.queue = 'compensate' THEN " + c.policyOf(over(c.r), "0") + " ELSE " + c.policy(over(c.o), "0") + " END"
 }
 
 // plainWanted tells whether plain pairs may have items.
@@ -227,14 +176,29 @@ func (c *classifier) plainItems() error {
 	s := c.itemSlots()
 	maps.Copy(s, c.shown())
 	var err error
-	if s["observe"], err = c.observed("CASE WHEN coalesce("+c.legal("confirmed")+", false) THEN 'confirm' ELSE 'review' END", true); err != nil {
+	if s["observe"], err = c.observed("CASE WHEN "+c.confirmFailed()+" = 0 THEN 'confirm' ELSE 'review' END", true); err != nil {
 		return err
 	}
-	s["legal"], s["final"], s["due"] = c.legal("confirmed"), c.final(), c.due()
+	s["case_o"] = c.caseOfOperation()
+	id := "md5(concat_ws('|', 'case', " + s["job"] + ", 'operations', coalesce(" + s["case_o"] + ", CAST(o.w1 AS VARCHAR))))"
+	s["rule_no"] = c.ruleNo(RuleColumns{Class: "'correct'", Reason: "'equal'", Proposal: "'confirm'", CaseID: id})
+	s["rule"], s["owner"] = c.ruleOf("rule_no", c.policy, func(string) {}), c.owner("rule_no", c.policy)
+	s["confirm_failed"], s["final"], s["due"], s["results"] = c.confirmFailed(), c.final(), c.due(c.policy), ""
+	if c.namesResults() {
+		s["results"] = "\nLEFT JOIN plain_links l ON l.o_rid = o.rid LEFT JOIN results r ON r.rid = l.r_rid"
+	}
 	if err := c.exec("plain_rows", s); err != nil {
 		return err
 	}
-	return c.exec("plain_items", duck.Slots{"bit": fmt.Sprint(State)})
+	clean := Judge(Situation{Wanted: Confirm, Class: Correct})
+	refused := Judge(Situation{Wanted: Confirm, Class: Correct}.Failing(State, 0))
+	judged := fmt.Sprintf("SELECT *, allowed_failed AS failed, CASE WHEN allowed_failed = 0 THEN '%s' ELSE '%s' END AS queue FROM plain_rows", clean, refused)
+	if len(c.job.PolicyRules) > 0 {
+		judged = duck.MustParse(sqlFiles, "sql/plain_judged.sql").Render(duck.Slots{
+			"judge": judgeSQL(), "situation": situationSQL("failed", "0"), "class_bit": fmt.Sprint(WrongClass), "clean": string(clean), "refused_to": string(refused),
+			"proposed": c.byRule("rule_no", func(r rules.PolicyRule) string { return duck.Literal(r.Propose) }, "'confirm'")})
+	}
+	return c.exec("plain_items", duck.Slots{"judged": judged, "refused": refusedSQL("failed"), "because": c.because("rule_no"), "next_state": c.nextState("queue", "o_rid")})
 }
 
 func (c *classifier) countItems() error {

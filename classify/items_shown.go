@@ -13,7 +13,7 @@ import (
 // narrow, sorts and dictionaries cheap.
 func (c *classifier) itemTypes() error {
 	rule := []string{"none"}
-	c.ruleOf(func(name string) {
+	c.ruleOf("rule_no", c.policy, func(name string) {
 		if !slices.Contains(rule, name) {
 			rule = append(rule, name)
 		}
@@ -25,7 +25,7 @@ func (c *classifier) itemTypes() error {
 	for _, e := range []struct {
 		name   string
 		values []string
-	}{{"item_queue", queues}, {"item_rule", rule}, {"item_state", itemStates}, {"item_risk", riskTexts()}} {
+	}{{"item_queue", queues}, {"item_rule", rule}, {"item_state", c.stateNames()}, {"item_risk", riskTexts()}, {"item_recheck", recheckTexts()}} {
 		if err := c.exec("enums", duck.Slots{"name": e.name, "values": literals(e.values)}); err != nil {
 			return err
 		}
@@ -33,15 +33,45 @@ func (c *classifier) itemTypes() error {
 	return nil
 }
 
-// itemStates are the states that queues lead to.
-var itemStates = []string{"confirmed", "retry_scheduled", "not_applicable", "compensated"}
-
-// ruleOf renders the name of the rule behind an item; f is told every name.
-func (c *classifier) ruleOf(f func(name string)) string {
-	return c.policy(func(p rules.TypePolicy) string {
+// ruleOf renders the name of the rule behind an item: the rule of the job that fits, by
+// its number, else the policy of its type. f is told every name.
+func (c *classifier) ruleOf(no string, policy func(func(rules.TypePolicy) string, string) string, f func(name string)) string {
+	byType := policy(func(p rules.TypePolicy) string {
 		f("types." + p.Type)
 		return duck.Literal("types." + p.Type)
 	}, "'none'")
+	return "CAST(" + c.byRule(no, func(r rules.PolicyRule) string {
+		f(r.Name)
+		return duck.Literal(r.Name)
+	}, byType) + " AS item_rule)"
+}
+
+// owner renders who answers for an item: whom the rule names, else whom the policy of
+// its type does.
+func (c *classifier) owner(no string, policy func(func(rules.TypePolicy) string, string) string) string {
+	return c.byRule(no, func(r rules.PolicyRule) string { return text(r.Owner) }, policy(func(p rules.TypePolicy) string {
+		return orNull(text(p.Owner))
+	}, "CAST(NULL AS VARCHAR)"))
+}
+
+// because is the sentence of the rule behind an item; NULL where no rule fits.
+func (c *classifier) because(no string) string {
+	return c.byRule(no, func(r rules.PolicyRule) string { return text(r.Because) }, "CAST(NULL AS VARCHAR)")
+}
+
+// text is a literal, "" for none.
+func text(s string) string {
+	if s == "" {
+		return ""
+	}
+	return duck.Literal(s)
+}
+
+func orNull(literal string) string {
+	if literal == "" {
+		return "CAST(NULL AS VARCHAR)"
+	}
+	return literal
 }
 
 // shown are the columns that an item shows of its operation o.
@@ -56,12 +86,6 @@ func (c *classifier) shown() duck.Slots {
 		"amount_o":        text("amount"),
 		"state":           text("state"),
 		"attempts":        "CAST(" + c.o.Raw("attempts", "BIGINT") + " AS BIGINT)",
-		"owner": c.policy(func(p rules.TypePolicy) string {
-			if p.Owner == "" {
-				return "CAST(NULL AS VARCHAR)"
-			}
-			return duck.Literal(p.Owner)
-		}, "CAST(NULL AS VARCHAR)"),
 	}
 }
 
@@ -69,13 +93,17 @@ func (c *classifier) shown() duck.Slots {
 func (c *classifier) itemViews() error {
 	s := c.shown()
 	text := func(f string) string { return "CAST(" + c.r.Raw(f, "VARCHAR") + " AS VARCHAR)" }
-	s["remote_id"], s["entity_r"], s["amount_r"] = text("remote_id"), text("entity"), text("amount")
+	s["remote_id"], s["entity_r"], s["amount_r"], s["type_r"] = text("remote_id"), text("entity"), text("amount"), text("type")
 	s["destination"] = "CAST(" + c.o.Raw("destination", "VARCHAR") + " AS VARCHAR)"
 	s["risk"] = riskSQL("CASE WHEN i.deferred THEN 'requeue' ELSE CAST(i.queue AS VARCHAR) END", "CAST(i.class AS VARCHAR)")
+	s["owner"], s["because"], s["next_state"] = c.ownerOfItem(), c.because("i.rule_no"), c.nextState("i.queue", "i.o_rid")
+	s["recheck"], s["recheck_since"] = recheckSQL("i.queue"), fmt.Sprintf("%s - %d", c.o.Instant("created_at"), c.job.ClockSkew.Microseconds())
+	s["business_operation"], s["parameters"] = c.businessOperation(), c.parameters()
+	s["advice"] = c.advice()
 	narrow := ""
 	if s["plain"] = ""; c.plainWanted() {
 		s["plain"] = "UNION ALL BY NAME SELECT * FROM plain_items"
-		narrow = "UNION ALL BY NAME SELECT * EXCLUDE (operation_id, idempotency_key, type, entity, version, amount, state, attempts, owner, next_state, risk) FROM plain_items"
+		narrow = "UNION ALL BY NAME SELECT * EXCLUDE (operation_id, idempotency_key, type, entity, version, amount, state, attempts, owner, because, next_state, risk) FROM plain_items"
 	}
 	if err := c.exec("items_wide", s); err != nil {
 		return err

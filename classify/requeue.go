@@ -82,12 +82,12 @@ func (c *classifier) nextAttempt() string {
 
 func (c *classifier) requeueFacts() error {
 	o := c.o
-	var absent, failed int64
-	if err := c.db.Scan(c.ctx, "SELECT count(*), count(*) FILTER (WHERE reason = 'failed_at_provider') FROM verdicts_o WHERE class = 'absent'", &absent, &failed); err != nil {
+	var absent, refused int64
+	if err := c.db.Scan(c.ctx, "SELECT count(*), count(*) FILTER (WHERE reason = 'failed_at_provider') FROM verdicts_o WHERE class = 'absent'", &absent, &refused); err != nil {
 		return err
 	}
 	if absent == 0 {
-		return c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE requeue_facts (rid BIGINT, next_us BIGINT, expiry_us BIGINT, failed INTEGER)")
+		return c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE requeue_facts (rid BIGINT, next_us BIGINT, expiry_us BIGINT, newest_rid BIGINT, failed INTEGER, lifted INTEGER, release VARCHAR, sendable BOOLEAN)")
 	}
 	firstUse := o.Instant("created_at")
 	if o.Has("first_attempt_at") {
@@ -101,80 +101,165 @@ func (c *classifier) requeueFacts() error {
 		}
 		return fmt.Sprint(p.MaxAttempts)
 	}, "NULL")
+	personal := c.policy(func(p rules.TypePolicy) string { return fmt.Sprint(p.Risk == "irreversible" || p.Risk == "regulated") }, "false")
 	checks := []string{
 		ok(idempotent, NotIdempotent),
 		ok(idem+" IS NOT NULL", NoKey),
 		ok("NOT ("+idempotent+") OR t.next_us < t.key_end_us", KeyLifetime),
 		ok(c.o.Raw("attempts", "BIGINT")+" < "+limit, Attempts),
 		ok("NOT "+o.Unknown("first_failed_at")+" AND (t.duration_end_us IS NULL OR t.next_us < t.duration_end_us)", Duration),
-		ok("NOT "+o.Unknown("error_class")+" AND ("+o.Raw("error_class", "VARCHAR")+" IS NULL OR "+o.Raw("error_class", "VARCHAR")+" IN ('', 'none', 'transient')) AND "+c.retryable(failed > 0), ErrorClass),
+		ok(c.lastError()+" AND "+c.retryable(refused > 0), ErrorClass),
 		ok("NOT "+o.Unknown("lease_until")+" AND NOT coalesce("+o.Late("lease_until")+" > "+c.asOf()+", false)", Lease),
-		ok(c.legal("retry_scheduled"), State),
+		ok("t.proof_end_us IS NULL OR t.next_us < t.proof_end_us", ProofLifetime),
+		ok("NOT ("+personal+")", Risk),
+		ok(c.hasPolicy(), NoPolicy),
+		ok(c.legal(Requeue), State),
 	}
 	identity, err := c.identityCarried()
 	if err != nil {
 		return err
 	}
 	checks = append(checks, ok(identity, NoIdentity), ok(c.freshExport(), StaleExport))
-	joins := ""
-	add := func(name, cond, join string, check Check, slots duck.Slots) error {
-		if err := c.exec(name, slots); err != nil {
-			return err
-		}
-		joins += join
-		checks = append(checks, ok(cond, check))
-		return nil
+	if cond := c.payload(); cond != "" {
+		checks = append(checks, ok(cond, Payload))
 	}
+	if cond := c.unheld(); cond != "" {
+		checks = append(checks, ok(cond, OnHold))
+	}
+	joins := ""
 	if o.Has("idempotency_key") {
 		// A key that repeats under an identity pass is residual wherever it stands
 		// (package match); without such a pass every operation has to be asked.
-		among := "operations"
-		if strings.HasPrefix(idem, "o.k") {
-			among = "res_o"
-		}
-		slots := duck.Slots{"key": strings.TrimPrefix(idem, "o."), "among": among}
+		slots := duck.Slots{"key": strings.TrimPrefix(idem, "o."), "among": "res_o"}
 		if !strings.HasPrefix(idem, "o.k") {
-			slots["key"] = "f_idempotency_key"
+			slots["key"], slots["among"] = "f_idempotency_key", "operations"
 		}
-		if err := add("shared_keys", idem+" IS NULL OR "+idem+" NOT IN (SELECT k FROM shared_keys)", "", KeyShared, slots); err != nil {
+		if err := c.exec("shared_keys", slots); err != nil {
 			return err
 		}
+		checks = append(checks, ok(idem+" IS NULL OR "+idem+" NOT IN (SELECT k FROM shared_keys)", KeyShared))
 	}
+	newest := "CAST(NULL AS BIGINT)"
 	if v := c.orderedVersion(); v != "" && o.Has("entity") {
 		s := match.Columns(c.job.Job, c.ops.Layout, "s")
-		typ := s.Raw("type", "VARCHAR")
-		join := "\nLEFT JOIN newest n ON n.entity = o.f_entity AND n.type IS NOT DISTINCT FROM " + o.Raw("type", "VARCHAR")
-		if err := add("newest", "NOT coalesce(n.unknown, false) AND (n.version IS NULL OR o."+v+" >= n.version)", join, NewerVersion,
-			duck.Slots{"type": typ, "version": v, "unknown": s.Unknown("version")}); err != nil {
+		if err := c.exec("newest", duck.Slots{"type": s.Raw("type", "VARCHAR"), "version": v, "unknown": s.Unknown("version")}); err != nil {
 			return err
 		}
+		joins = "\nLEFT JOIN newest n ON n.entity = o.f_entity AND n.type IS NOT DISTINCT FROM " + o.Raw("type", "VARCHAR")
+		checks = append(checks, ok("NOT coalesce(n.unknown, false) AND (n.version IS NULL OR o."+v+" >= n.version)", NewerVersion))
+		newest = "CASE WHEN NOT coalesce(n.unknown, true) AND o." + v + " < n.version THEN n.rid END"
 	}
-	if same := c.oncePer(); same != "" {
-		if err := add("siblings", "o.rid NOT IN (SELECT rid FROM siblings)", "", SiblingEffect, duck.Slots{"same": same}); err != nil {
-			return err
-		}
+	pairs, err := c.siblings()
+	if err != nil {
+		return err
 	}
-	if f := c.job.Operations.Field("hold"); f != nil {
-		cond := o.Raw("hold", "") + " IS NULL"
-		if f.Type == rules.Boolean {
-			cond = "NOT coalesce(" + o.Raw("hold", "") + ", false)"
-		}
-		checks = append(checks, ok("NOT "+o.Unknown("hold")+" AND "+cond, OnHold))
+	if len(pairs) > 0 {
+		checks = append(checks, ok("o.rid NOT IN (SELECT rid FROM siblings)", SiblingEffect))
 	}
-	return c.exec("requeue_facts", duck.Slots{
+	slots := c.releaseSlots()
+	for name, text := range map[string]string{
 		"next":         c.nextAttempt(),
 		"first_use":    firstUse,
 		"ttl":          c.policy(func(p rules.TypePolicy) string { return duration(p.KeyTTL) }, duration(0)),
 		"first_failed": o.Instant("first_failed_at"),
 		"max_duration": c.policy(func(p rules.TypePolicy) string { return duration(p.MaxDuration) }, duration(0)),
+		"payload_end":  o.Instant("payload_expires_at"),
 		"proof_end": c.policy(func(p rules.TypePolicy) string {
 			if p.ProofValid == 0 {
 				return duration(0)
 			}
 			return fmt.Sprint(c.job.AsOfTime.Add(p.ProofValid).UnixMicro())
 		}, duration(0)),
-		"checks": strings.Join(checks, " |\n  "),
-		"joins":  joins})
+		"overtaken_by": newest,
+		"checks":       strings.Join(checks, " |\n  "),
+		"lifted":       c.lifted(limit),
+		"duration_bit": fmt.Sprint(Duration),
+		"allowances":   fmt.Sprint(Allowances),
+		"joins":        joins,
+	} {
+		slots[name] = text
+	}
+	if err := c.exec("requeue_facts", slots); err != nil || len(pairs) == 0 {
+		return err
+	}
+	return c.exec("rivals", duck.Slots{"bit": fmt.Sprint(SiblingEffect), "pairs": strings.Join(pairs, "\n  UNION\n  ")})
+}
+
+// lastError is true where the last error of our side allows another attempt: its class,
+// and where the record has none the class that the policy gives to its code. A code
+// that the policy does not list is ambiguous.
+func (c *classifier) lastError() string {
+	class := "nullif(CAST(" + c.o.Raw("error_class", "VARCHAR") + " AS VARCHAR), '')"
+	known := "NOT " + c.o.Unknown("error_class")
+	if c.o.Has("error_code") {
+		code := "nullif(CAST(" + c.o.Raw("error_code", "VARCHAR") + " AS VARCHAR), '')"
+		mapped := c.policy(func(p rules.TypePolicy) string {
+			var b strings.Builder
+			for _, k := range sortedNames(p.Errors) {
+				fmt.Fprintf(&b, " WHEN %s THEN %s", duck.Literal(k), duck.Literal(string(p.Errors[k])))
+			}
+			if b.Len() == 0 {
+				return "'ambiguous'"
+			}
+			return "CASE " + code + b.String() + " ELSE 'ambiguous' END"
+		}, "'ambiguous'")
+		class = "coalesce(" + class + ", CASE WHEN " + code + " IS NOT NULL THEN " + mapped + " END)"
+		known += " AND NOT " + c.o.Unknown("error_code")
+	}
+	return known + " AND coalesce(" + class + ", 'none') IN ('none', 'transient')"
+}
+
+// payload is true where what would be sent is there, and will be at the next attempt;
+// "" where the job declares nothing about it. A reference that states no end has none.
+func (c *classifier) payload() string {
+	var and []string
+	if c.o.Has("payload_ref") {
+		and = append(and, "NOT "+c.o.Unknown("payload_ref")+" AND nullif(CAST("+c.o.Raw("payload_ref", "VARCHAR")+" AS VARCHAR), '') IS NOT NULL")
+	}
+	if c.o.Has("payload_expires_at") {
+		and = append(and, "NOT "+c.o.Unknown("payload_expires_at")+" AND (t.payload_end_us IS NULL OR t.next_us < t.payload_end_us)")
+	}
+	return strings.Join(and, " AND ")
+}
+
+// unheld is true where the operation is not on hold; "" where the job has no holds.
+func (c *classifier) unheld() string {
+	f := c.job.Operations.Field("hold")
+	if f == nil {
+		return ""
+	}
+	cond := c.o.Raw("hold", "") + " IS NULL"
+	if f.Type == rules.Boolean {
+		cond = "NOT coalesce(" + c.o.Raw("hold", "") + ", false)"
+	}
+	return "NOT " + c.o.Unknown("hold") + " AND " + cond
+}
+
+// siblings marks the operations of which another one for the same thing has an effect
+// or is undecided, and returns the pairs of which not both may be sent: selects of the
+// row ids of the relation a.
+func (c *classifier) siblings() ([]string, error) {
+	if err := c.exec("siblings_none", nil); err != nil {
+		return nil, err
+	}
+	var pairs []string
+	if same := c.oncePer(); same != "" {
+		if err := c.exec("siblings", duck.Slots{"same": same}); err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, "SELECT o.rid FROM a o JOIN a s ON "+same+" AND s.rid <> o.rid")
+	}
+	if c.o.Has("replaces") {
+		s := match.Columns(c.job.Job, c.ops.Layout, "s")
+		if err := c.exec("replaced", duck.Slots{"id": s.Raw("operation_id", "VARCHAR")}); err != nil {
+			return nil, err
+		}
+		if err := c.exec("siblings_replaced", nil); err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, "SELECT o.rid FROM a o JOIN replaced p ON p.rid = o.rid JOIN a s ON s.rid = p.sid")
+	}
+	return pairs, nil
 }
 
 // orderedVersion is the staged column by which versions of operations have an order:
@@ -313,9 +398,11 @@ func (c *classifier) oncePer() string {
 	return "(" + strings.Join(branches, " OR ") + ")"
 }
 
-func sortedTypes(job *rules.Job) []string {
-	out := make([]string, 0, len(job.Types))
-	for t := range job.Types {
+func sortedTypes(job *rules.Job) []string { return sortedNames(job.Types) }
+
+func sortedNames[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for t := range m {
 		out = append(out, t)
 	}
 	slices.Sort(out)

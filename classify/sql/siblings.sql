@@ -1,7 +1,7 @@
 -- V30 sibling_effect: operations for the same thing (once_per) that have an effect,
 -- whatever their verdict says of it, or of which nothing proves that they have none. Null equals null here: what
 -- is unknown blocks.
-CREATE OR REPLACE TABLE siblings AS
+INSERT INTO siblings
 SELECT DISTINCT o.rid
 FROM res_o o JOIN verdicts_o v ON v.rid = o.rid AND v.class = 'absent'
 JOIN operations s ON /*$same*/ AND s.rid <> o.rid

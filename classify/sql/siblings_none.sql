@@ -1,0 +1,2 @@
+-- No operation has a sibling.
+CREATE OR REPLACE TABLE siblings (rid BIGINT)
