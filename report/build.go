@@ -41,6 +41,9 @@ func Build(ctx context.Context, db *duck.DB, in *Input) (*Summary, error) {
 	if err := makeRelations(ctx, db, in, red); err != nil {
 		return nil, err
 	}
+	if err := checkItems(ctx, db, in.Bound.Job); err != nil {
+		return nil, err
+	}
 	s := head(in, red)
 	for _, side := range rules.Sides {
 		s.Sides = append(s.Sides, m.side(in, side))

@@ -23,6 +23,8 @@ var (
 	sqlSheet          = parseSQL("exceptions_sheet")
 	sqlSample         = parseSQL("exceptions_sample")
 	sqlItemsWide      = parseSQL("items_wide")
+	sqlItemsConfirm   = parseSQL("items_confirm")
+	sqlItemMore       = parseSQL("item_more")
 	sqlQueueCounts    = parseSQL("queue_counts")
 	sqlQueueDistinct  = parseSQL("queue_distinct")
 	sqlQueueRefused   = parseSQL("queue_refused")

@@ -60,24 +60,17 @@ func writeParquet(ctx context.Context, d *Delivery) error {
 	return g.Wait()
 }
 
-// confirmColumns are the columns of the confirm queue, which may hold a good part
-// of all operations: what a conditional update of the local state needs, and the
-// evidence. Sorting all columns of millions of items would cost more than the
-// verdicts of all rows.
-const confirmColumns = "item_id, case_id, run_id, operation_id, idempotency_key, remote_id, type, entity, version, amount, currency, " +
-	"class, reason, expected_state, next_state, observe_only, o_source, o_file, o_record, r_source, r_file, r_record"
-
-// queueRows selects the items of a queue; the view has them in the order of their
+// queueRows selects the items of a queue; the views have them in the order of their
 // ids. For a queue without items no row is looked at.
 func queueRows(q Queue) string {
-	columns, where := "*", "queue = "+duck.Literal(q.Queue)
+	view, where := "report_items", "queue = "+duck.Literal(q.Queue)
 	if q.Queue == "confirm" {
-		columns = confirmColumns
+		view, where = "report_items_confirm", "TRUE"
 	}
 	if q.Items == 0 {
 		where = "FALSE"
 	}
-	return "SELECT " + columns + " FROM report_items WHERE " + where
+	return "SELECT * FROM " + view + " WHERE " + where
 }
 
 // copy writes the rows of a statement to a file.

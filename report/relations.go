@@ -77,12 +77,12 @@ func periodReason(job *rules.Job) string {
 
 // makeRelations makes the small tables and the views that outputs read:
 // report_files, report_passes, report_exceptions, report_sample, the ENUM types
-// of the narrow rows, and the wide views (see wideViews and itemsView). It may run
+// of the narrow rows, and the wide views (see wideViews and itemViews). It may run
 // again in the same database.
 func makeRelations(ctx context.Context, db *duck.DB, in *Input, red *redactor) error {
 	job := in.Bound.Job
 	stmts := []string{"DROP VIEW IF EXISTS report_exceptions_wide", "DROP VIEW IF EXISTS report_sample_wide",
-		"DROP VIEW IF EXISTS report_sheet_wide", "DROP VIEW IF EXISTS report_items"}
+		"DROP VIEW IF EXISTS report_sheet_wide", "DROP VIEW IF EXISTS report_items", "DROP VIEW IF EXISTS report_items_confirm"}
 	stmts = append(stmts, fileTables(in)...)
 	stmts = append(stmts, passTables(job)...)
 	scale, _ := amountScale(job)
@@ -102,7 +102,7 @@ func makeRelations(ctx context.Context, db *duck.DB, in *Input, red *redactor) e
 		return err
 	}
 	stmts = append(stmts, wideViews(in, red, raw)...)
-	stmts = append(stmts, itemsView(in, red))
+	stmts = append(stmts, itemViews(in, red)...)
 	for _, q := range stmts {
 		if err := db.Exec(ctx, q); err != nil {
 			return err

@@ -139,22 +139,3 @@ func passOf(job *rules.Job) string {
 	}
 	return nth(list, "report_pass", "pass")
 }
-
-// itemsView renders the view of the queue files.
-func itemsView(in *Input, red *redactor) string {
-	slots := duck.Slots{
-		"run_id":       duck.Literal(in.RunID),
-		"next_attempt": instantText("next_attempt_us"),
-		"expiry":       instantText("expiry_us"),
-		"due":          instantText("due_us"),
-	}
-	bothFileSlots(in, slots)
-	for _, c := range []struct{ column, field string }{
-		{"operation_id", "operation_id"}, {"idempotency_key", "idempotency_key"}, {"remote_id", "remote_id"},
-		{"keep_remote_id", "remote_id"}, {"type", "type"}, {"entity", "entity"}, {"version", "version"},
-		{"amount", "amount"}, {"currency", "currency"}, {"destination", "destination"}, {"state", "state"},
-	} {
-		slots[c.column] = red.expr(c.field, "CAST(i."+c.column+" AS VARCHAR)")
-	}
-	return sqlItemsWide.Render(slots)
-}

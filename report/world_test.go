@@ -115,8 +115,9 @@ func newWorld(t testing.TB) *world {
 	r(row{rec: 12, id: "op-10", key: "k-10", remote: "ch-10", entity: "order-10", amount: "1.23", currency: "EUR", created: at(10), class: "divergent", reason: "value_unreadable", link: 10, fields: "amount"})
 	w.link = [][5]any{{4, 4, 1, true, "4"}, {5, 5, 0, true, "9223372036854775813"}, {7, 6, 0, true, "7"}, {7, 7, 0, true, "7"}, {10, 12, 0, true, "10"}}
 	item := func(id, queue string, o, r any, op, amount, currency, class, reason, fields, refused string) {
-		w.item = append(w.item, fmt.Sprintf(`('%s','case-%s','%s',%v,%v,NULL,'%s','k','ch',NULL,'charge','order',NULL,'%s','%s','awaiting_confirmation','confirmed','psp','%s','%s','%s','%s','rule-1','none',1,NULL,%d,0,'payments',NULL,NULL,FALSE,FALSE,NULL,NULL)`,
-			id, id, queue, o, r, op, amount, currency, class, reason, fields, refused, day.Add(48*time.Hour).UnixMicro()))
+		next := map[string]string{"confirm": "'confirmed'", "requeue": "'retry_scheduled'", "compensate": "'compensated'", "review": "NULL"}[queue]
+		w.item = append(w.item, fmt.Sprintf(`('%s','case-%s','%s',%v,%v,NULL,'%s','k','ch',NULL,'charge','order',NULL,'%s','%s','awaiting_confirmation',%s,'psp','%s','%s','%s',nullif('%s',''),'rule-1','none',1,%d,%d,0,'payments',NULL,NULL,FALSE,FALSE,NULL,NULL)`,
+			id, id, queue, o, r, op, amount, currency, next, class, reason, fields, refused, day.Add(47*time.Hour).UnixMicro(), day.Add(48*time.Hour).UnixMicro()))
 	}
 	item("i-1", "confirm", 1, 1, "op-1", "10.00", "EUR", "correct", "equal", "", "")
 	item("i-2", "requeue", 6, "NULL", "op-6", "99.90", "USD", "absent", "no_result", "", "")
@@ -181,6 +182,7 @@ due_us BIGINT, candidates BIGINT, observe_only BOOLEAN, deferred BOOLEAN, value 
 	}
 	w.exec("CREATE VIEW items_wide AS SELECT * FROM items")
 	w.exec("CREATE TABLE outages (item_id VARCHAR)")
+	w.exec("CREATE TABLE pairs AS SELECT o_rid, r_rid, 'succeeded' AS st FROM links")
 	w.exec(`CREATE TABLE totals AS
 SELECT 'operations' AS side, r.in_period, r.class, r.reason, coalesce(s.f_currency, '') AS currency, count(*) AS rows, CAST(sum(CAST(s.f_amount AS DECIMAL(38,2))) AS DECIMAL(38,2)) AS amount
 FROM rows_operations r JOIN operations s USING (rid) GROUP BY ALL
