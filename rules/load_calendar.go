@@ -108,21 +108,26 @@ func (d *decoder) holidayFile(name string, n *yaml.Node, path string) []string {
 	return out
 }
 
-// longest is how many days n business days take at most, holidays apart.
+// longest is how many days of the clock n business days take at most, holidays apart:
+// what is created on a weekend, or after the cut-off, counts as of the next business
+// day, and the last day counts to its cut-off or its end.
 func (c Calendar) longest(n int) int {
+	if len(c.Weekend) == 7 {
+		return 0 // refused elsewhere
+	}
 	worst := 0
 	for start := range 7 {
 		days, left := 0, n
-		for left > 0 && days < 7*(n+1) {
+		weekend := func() bool { return slices.Contains(c.Weekend, time.Weekday((start+days)%7)) }
+		for weekend() {
 			days++
-			if !slices.Contains(c.Weekend, time.Weekday((start+days)%7)) {
+		}
+		for left > 0 {
+			if days++; !weekend() {
 				left--
 			}
 		}
 		worst = max(worst, days)
 	}
-	if c.CutOff > 0 {
-		worst++ // what comes after it counts from the next business day
-	}
-	return worst
+	return worst + 1
 }

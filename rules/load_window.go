@@ -87,7 +87,7 @@ func (d *decoder) keyLifetime(name, path string, p TypePolicy, job *Job) {
 	case p.DeadlineDays > 0 && shortest >= p.KeyTTL:
 		d.fail(deadline, late, "the deadline of %s (%d business days) is not before the end of its idempotency key (%s), so that nothing could be requeued (V39)", name, p.DeadlineDays, formatDuration(p.KeyTTL))
 	case p.DeadlineDays > 0 && known && time.Duration(c.longest(p.DeadlineDays))*day >= p.KeyTTL:
-		d.warn(deadline, "shorten the deadline, or accept that these go to review", "over a weekend %d business days are %d days, so that the idempotency key of %s (%s) has ended before an absence is known", p.DeadlineDays, c.longest(p.DeadlineDays), name, formatDuration(p.KeyTTL))
+		d.warn(deadline, "shorten the deadline, or accept that these go to review", "over a weekend %d business days are up to %d days, so that the idempotency key of %s (%s) may have ended before an absence is known", p.DeadlineDays, c.longest(p.DeadlineDays), name, formatDuration(p.KeyTTL))
 	}
 	if p.Backoff.Initial >= p.KeyTTL {
 		d.fail(join(join(join(path, "retry"), "backoff"), "initial"), "shorten the first step: the attempt must lie within the lifetime of the key", "the first retry of %s (%s) is not before the end of its idempotency key (%s) (V39)", name, formatDuration(p.Backoff.Initial), formatDuration(p.KeyTTL))

@@ -121,7 +121,7 @@ func TestPolicyWarnings(t *testing.T) {
 		{"types: {charge: {window: {deadline: 6h, calendar: c}}}\ncalendars: {c: {}}", "23:51", "the calendar c changes nothing", "business_days"},
 		{"types: {charge: {unexpected: {owner: fin, compensate_with: undo}" + answer + "}}", "23:30", "go to review", "whole_register: true"},
 		{"types: {charge: {errors: {transient: [a]}}}", "23:26", "no field error_code", "error_code: column"},
-		{"types: {charge: {idempotent: true, idempotency_key_ttl: 4d, window: {deadline: {business_days: 2}, calendar: c}" + answer + "}}\ncalendars: {c: {}}", "23:80", "over a weekend 2 business days are 4 days", "shorten the deadline"},
+		{"types: {charge: {idempotent: true, idempotency_key_ttl: 5d, window: {deadline: {business_days: 2}, calendar: c}" + answer + "}}\ncalendars: {c: {}}", "23:80", "over a weekend 2 business days are up to 5 days", "shorten the deadline"},
 		{"policy:\n  - {rule: all, propose: review}\n  - {rule: late, when: \"amount > 1\", propose: close}", "25:5", "the rule late is never reached: all fits always", "move it"},
 		{"policy:\n  - {rule: all, when: true, propose: review}\n  - {rule: late, when: \"amount > 1\", propose: close}", "25:5", "the rule late is never reached: all fits always", "move it"},
 		{"policy:\n  - {rule: one, when: \"amount > 1\", propose: review}\n  - {rule: two, when: \"( amount>1 )\", propose: close}", "25:5", "the rule two is never reached: one has the same condition", "move it"},
@@ -143,6 +143,7 @@ func TestPolicyWarnings(t *testing.T) {
 		t.Errorf("%v %v", job.Warnings, job.Types["charge"].OncePer)
 	}
 	for _, quiet := range []string{
+		"types: {charge: {idempotent: true, idempotency_key_ttl: 121h, window: {deadline: {business_days: 2}, calendar: c}" + answer + "}}\ncalendars: {c: {}}",
 		"mode: observe\ntypes: {charge: {idempotent: true}}",
 		"types: {charge: {window: {deadline: 6h}}}",
 		"policy:\n  - {rule: one, when: \"amount > 1\", propose: review}\n  - {rule: two, when: \"amount > 2\", propose: close}\n  - {rule: rest, propose: review}",

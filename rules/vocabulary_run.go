@@ -53,7 +53,7 @@ var calendarShape = &shape{
 		{name: "weekend", doc: "Days of the week that are no business days: names in English, or none.", def: "saturday, sunday", value: anyValue(schema{"const": "none"}, listValue(enumValue(weekdayNames...)))},
 		{name: "holidays", doc: "Dates that are no business days.", def: "none", value: listValue(patternValue(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`))},
 		{name: "holidays_file", doc: "File with further dates, one a line, # before a comment; relative to the file that names it.", def: "none", value: textValue()},
-		{name: "cut_off", doc: "Local time of day from which on an instant counts as of the next business day.", def: "the end of the day", value: patternValue(clockPattern)},
+		{name: "cut_off", doc: "Local time of day after which an instant counts as of the next business day.", def: "the end of the day", value: patternValue(clockPattern)},
 	},
 }
 
