@@ -47,6 +47,7 @@ First steps with a job:
 func commands(s *session) []*cli.Command {
 	return []*cli.Command{
 		s.quickCommand(), s.doctorCommand(), s.initCommand(), s.validateCommand(), s.planCommand(), s.runCommand(), s.explainCommand(), s.runsCommand(),
+		s.windowsCommand(), s.whatifCommand(), s.readinessCommand(),
 		s.verifyCommand(), s.presetsCommand(), s.schemaCommand(), s.configCommand(), s.helpCommand(), s.versionCommand(),
 	}
 }

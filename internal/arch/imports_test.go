@@ -24,7 +24,9 @@ var layers = map[string]int{
 	"report":             6,
 	"doctor":             3, // looks at files that nobody declared; the one place that guesses
 	"internal/pipeline":  7,
-	"cmd/recon-batch":    8,
+	"latency":            8, // how long operations took, against their windows
+	"rehearsal":          8, // what other rules, or acting, would have done
+	"cmd/recon-batch":    9,
 	"fixtures":           1, // test data: only tests and developer tools import it
 	"cmd/recon-fixtures": 8,
 	"bench":              8,
@@ -134,6 +136,9 @@ func TestRulesBite(t *testing.T) {
 		{"extract", module + "rules", false},
 		{"extract", module + "match", true},
 		{"report", module + "internal/pipeline", true},
+		{"latency", module + "internal/pipeline", false},
+		{"latency", module + "rehearsal", true},
+		{"internal/pipeline", module + "latency", true},
 		{"internal/pipeline", module + "report", false},
 		{"match/naive", module + "match", true},
 		{"match/naive", module + "match/compare", false},

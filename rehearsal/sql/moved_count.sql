@@ -1,0 +1,1 @@
+SELECT (SELECT count(*) FROM /*$rows*/), (SELECT count(*) FROM moved)
