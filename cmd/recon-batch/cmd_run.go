@@ -15,21 +15,24 @@ import (
 
 // runDocument is what `run --output json` prints.
 type runDocument struct {
-	SchemaVersion int              `json:"schema_version"`
-	Job           string           `json:"job"`
-	BusinessDate  string           `json:"business_date"`
-	RunID         string           `json:"run_id"`
-	NoOp          bool             `json:"no_op"` // the same run was published before
-	DryRun        bool             `json:"dry_run"`
-	Published     bool             `json:"published"`
-	Folder        string           `json:"folder,omitempty"`
-	Current       string           `json:"current,omitempty"`
-	Supersedes    *pipeline.RunRef `json:"supersedes,omitempty"`
-	ContentDigest string           `json:"content_digest"`
-	Counts        []pipeline.Count `json:"counts"`
-	Outcome       pipeline.Outcome `json:"outcome"`
-	Attempt       string           `json:"attempt,omitempty"`
-	Error         *errorObject     `json:"error,omitempty"`
+	SchemaVersion int                 `json:"schema_version"`
+	Job           string              `json:"job"`
+	Series        string              `json:"series,omitempty"` // of a part of the job, such as a pilot
+	BusinessDate  string              `json:"business_date"`
+	RunID         string              `json:"run_id"`
+	NoOp          bool                `json:"no_op"` // the same run was published before
+	DryRun        bool                `json:"dry_run"`
+	Published     bool                `json:"published"`
+	Folder        string              `json:"folder,omitempty"`
+	Current       string              `json:"current,omitempty"`
+	Supersedes    *pipeline.RunRef    `json:"supersedes,omitempty"`
+	Withdrawn     *pipeline.Withdrawn `json:"withdrawn,omitempty"` // items of the superseded run that no longer hold
+	Overrides     []string            `json:"overrides"`
+	ContentDigest string              `json:"content_digest"`
+	Counts        []pipeline.Count    `json:"counts"`
+	Outcome       pipeline.Outcome    `json:"outcome"`
+	Attempt       string              `json:"attempt,omitempty"`
+	Error         *errorObject        `json:"error,omitempty"`
 }
 
 func (s *session) runCommand() *cli.Command {
@@ -44,6 +47,10 @@ run again does nothing and says so. Flags go before JOB.yaml.
 Parsed files are kept in the stage folder, so that an unchanged file is not parsed
 again; those that no run used for 30 days are removed at the end of a run.
 
+A run that exceeds a limit of the blast radius publishes report and review queue, and
+no acting queue (9). --allow-blast-radius lifts one limit for this run; --reason alone
+lets proposals be acted on that were never observed. Both are recorded.
+
 EXAMPLES
    recon-batch run --business-date 2026-11-29 job.yaml
    recon-batch run --business-date yesterday --output json job.yaml
@@ -52,6 +59,9 @@ EXAMPLES
 			&cli.StringFlag{Name: "business-date", Usage: "the `DATE` to reconcile, such as 2026-11-29, today or yesterday (required)"},
 			&cli.StringFlag{Name: "as-of", Usage: "reference `TIME` of windows and ages, instead of the job's"},
 			&cli.StringFlag{Name: "out", Usage: "output folder `DIR`, instead of the job's outputs.dir"},
+			&cli.StringSliceFlag{Name: "allow-blast-radius", Usage: "lift this `LIMIT` for this run, such as requeue.rows; needs --reason"},
+			&cli.BoolFlag{Name: "allow-unobserved", DisableDefaultText: true, Usage: "act on what was never observed; needs --reason"},
+			&cli.StringFlag{Name: "reason", Usage: "why, as `TEXT` for manifest and report"},
 			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "do everything but publish"},
 			outputFlag(),
 			&cli.IntFlag{Name: "threads", Usage: "`N` threads of the engine", DefaultText: "the CPUs of the process"},
@@ -126,6 +136,10 @@ func (s *session) runOptions(c *cli.Context, jobFile string) (*pipeline.Options,
 			return nil, err
 		}
 	}
+	opt.Allowed = pipeline.Allowed{Limits: c.StringSlice("allow-blast-radius"), Unobserved: c.Bool("allow-unobserved"), Reason: c.String("reason")}
+	if c.IsSet("reason") && strings.TrimSpace(opt.Allowed.Reason) == "" {
+		return nil, fail.New(fail.Usage, "--reason is empty").WithHint("say why, in words: whoever reads the report will ask")
+	}
 	if !c.Bool("quiet") {
 		for _, w := range job.Warnings {
 			s.warn(w)
@@ -137,7 +151,7 @@ func (s *session) runOptions(c *cli.Context, jobFile string) (*pipeline.Options,
 func documentOf(res *pipeline.Result) runDocument {
 	m := res.Manifest
 	d := runDocument{
-		SchemaVersion: 1, Job: m.Job, BusinessDate: m.BusinessDate, RunID: m.RunID, NoOp: res.NoOp, DryRun: res.DryRun,
+		SchemaVersion: 1, Job: m.Job, Series: m.Series, Overrides: m.Overrides, Withdrawn: m.Withdrawn, BusinessDate: m.BusinessDate, RunID: m.RunID, NoOp: res.NoOp, DryRun: res.DryRun,
 		Published: res.Dir != "", Folder: res.Dir, Current: res.Current, Supersedes: m.Supersedes,
 		ContentDigest: m.ContentDigest, Counts: m.Counts, Outcome: m.Outcome,
 	}
@@ -150,6 +164,9 @@ func documentOf(res *pipeline.Result) runDocument {
 // endingText says why a published run did not end with 0.
 func endingText(m *pipeline.Manifest) string {
 	if m.Outcome.Withheld != "" {
+		if len(m.Outcome.Queues) == 1 {
+			return "published without the " + m.Outcome.Queues[0] + " queue: " + m.Outcome.Withheld
+		}
 		return "published without acting queues: " + m.Outcome.Withheld
 	}
 	for _, g := range m.Outcome.Gates {
@@ -197,6 +214,9 @@ func (s *session) printRun(res *pipeline.Result, job, out string) error {
 	s.printf("folder  %s\n", res.Dir)
 	if m.Supersedes != nil {
 		s.printf("        supersedes run %s\n", m.Supersedes.RunID)
+	}
+	if w := m.Withdrawn; w != nil && w.Items > 0 {
+		s.printf("        withdraws %s of it: queues/withdrawn.parquet\n", count(w.Items, "item"))
 	}
 	s.printf("took    %s\n", res.Elapsed.Round(10*time.Millisecond))
 	return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
@@ -63,7 +64,7 @@ func (s *session) runsList(c *cli.Context) error {
 		}
 	}
 	out := pipeline.Options{Job: job, Out: c.String("out")}.OutPath()
-	list, err := pipeline.History(out, job.Name, date)
+	list, err := pipeline.History(out, pipeline.Series(job), date)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (s *session) runsList(c *cli.Context) error {
 		}{1, job.Name, list})
 	}
 	if len(list) == 0 {
-		s.notef("no runs of %s under %s\nnext: recon-batch run --business-date DATE %s\n", job.Name, out, displayQuoted(args[0]))
+		s.notef("no runs of %s under %s\nnext: recon-batch run --business-date DATE %s\n", pipeline.Series(job), out, displayQuoted(args[0]))
 		return nil
 	}
 	w := tabwriter.NewWriter(s.stdout, 0, 8, 2, ' ', 0)
@@ -146,9 +147,21 @@ func (s *session) runsShow(c *cli.Context) error {
 	s.printf("  folder          %s\n", dir)
 	s.printf("  reference time  %s\n", m.ReferenceTime)
 	s.printf("  job digest      %s\n  content digest  %s\n", m.JobDigest, m.ContentDigest)
+	if m.Mode != rules.Enforce || m.Series != "" {
+		s.printf("  mode            %s %s\n", m.Mode, printable(m.Series))
+	}
+	for _, o := range m.Overrides {
+		s.printf("  override        %s\n", o)
+	}
+	for _, f := range m.Former {
+		s.printf("  read            %s/%s for %s\n", f.BusinessDate, f.RunID, strings.Join(f.For, ", "))
+	}
 	s.printf("  ended with      %d, %s\n", m.Outcome.ExitCode, endingText(m))
 	if m.Supersedes != nil {
 		s.printf("  supersedes      %s\n", m.Supersedes.RunID)
+		if w := m.Withdrawn; w != nil {
+			s.printf("  withdraws       %s of it\n", count(w.Items, "item"))
+		}
 	}
 	if m.Previous != nil {
 		s.printf("  published after %s/%s\n", m.Previous.BusinessDate, m.Previous.RunID)

@@ -82,9 +82,9 @@ func Explain(ctx context.Context, o Options, run, id string) (m *Manifest, out [
 // publishedRun finds the folder and manifest of a run of the job and date.
 func (o Options) publishedRun(run string) (string, *Manifest, error) {
 	if run == "" {
-		return CurrentRun(o.OutPath(), o.Job.Name, o.BusinessDate)
+		return CurrentRun(o.OutPath(), Series(o.Job), o.BusinessDate)
 	}
-	d, err := newOutDir(o.OutPath(), o.Job.Name, o.BusinessDate)
+	d, err := newOutDir(o.OutPath(), Series(o.Job), o.BusinessDate)
 	if err != nil {
 		return "", nil, err
 	}

@@ -29,16 +29,20 @@ type Manifest struct {
 	BusinessDate  string         `json:"business_date"`
 	ReferenceTime string         `json:"reference_time"` // RFC 3339, UTC
 	Mode          rules.Mode     `json:"mode"`
+	Series        string         `json:"series,omitempty"` // of runs of a part of the job; "" the whole job
+	Staged        bool           `json:"staged,omitempty"` // what was seen before is known, see report.Seen
 	JobDigest     string         `json:"job_digest"`
 	Overrides     []string       `json:"overrides"`
+	Former        []FormerRun    `json:"former,omitempty"` // runs of earlier dates that this one read
 	Versions      Versions       `json:"versions"`
 	Inputs        []Input        `json:"inputs"`
 	Coverage      []Coverage     `json:"coverage"`
 	Counts        []Count        `json:"counts"`
 	Outcome       Outcome        `json:"outcome"`
 	ContentDigest string         `json:"content_digest"`
-	Supersedes    *RunRef        `json:"supersedes"` // the run of this date that was current before
-	Previous      *RunRef        `json:"previous"`   // the run of this job that was published before
+	Supersedes    *RunRef        `json:"supersedes"`          // the run of this date that was current before
+	Withdrawn     *Withdrawn     `json:"withdrawn,omitempty"` // of the items of the superseded run
+	Previous      *RunRef        `json:"previous"`            // the run of this job that was published before
 	Outputs       []OutputDigest `json:"outputs"`
 }
 
@@ -103,7 +107,8 @@ type Outcome struct {
 	ExitCode fail.Class `json:"exit_code"`
 	Gates    []Check    `json:"gates"`
 	Limits   []Check    `json:"limits"`
-	Withheld string     `json:"withheld,omitempty"` // why no acting queue was written
+	Withheld string     `json:"withheld,omitempty"` // why acting queues were not written
+	Queues   []string   `json:"withheld_queues,omitempty"`
 }
 
 // Check is a gate or a limit and how it came out.
@@ -112,6 +117,7 @@ type Check struct {
 	Rule     string `json:"rule"`
 	Measured string `json:"measured"`
 	Passed   bool   `json:"passed"`
+	Lifted   bool   `json:"lifted,omitempty"` // a limit that is exceeded, and was allowed for this run
 }
 
 // RunRef names a published run by the digest of its manifest.

@@ -21,6 +21,7 @@ type Options struct {
 	StageDir     string        // "": <out>/.stage; parsed files and spilling
 	Threads      int           // 0: GOMAXPROCS, which follows the CPUs of the control group
 	Memory       int64         // bytes for the whole run; 0: what the machine allows
+	Allowed      Allowed       // what a person lets pass for this run
 	LockWait     time.Duration // for another run of this job and date
 	DryRun       bool          // everything but publish
 	Progress     func(Event)   // may be nil; called one at a time
@@ -89,5 +90,5 @@ func (o Options) overrides() []string {
 	if o.AsOf != nil {
 		list = append(list, "as-of="+o.AsOf.UTC().Format(time.RFC3339Nano))
 	}
-	return list
+	return append(list, o.Allowed.overrides()...)
 }

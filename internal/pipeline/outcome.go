@@ -18,7 +18,7 @@ import (
 func (r *run) newManifest(inputs []Input, coverage []Coverage) *Manifest {
 	return &Manifest{
 		SchemaVersion: ManifestSchema, Job: r.bound.Name, BusinessDate: r.bound.Date,
-		ReferenceTime: r.bound.AsOfTime.UTC().Format(time.RFC3339Nano), Mode: r.bound.Mode, JobDigest: r.bound.Digest(),
+		ReferenceTime: r.bound.AsOfTime.UTC().Format(time.RFC3339Nano), Mode: r.bound.Mode, Series: seriesOf(r.Job), JobDigest: r.bound.Digest(),
 		Overrides: r.overrides(), Versions: Versions{Program: Program, Semantics: Semantics, Go: runtime.Version()},
 		Inputs: inputs, Coverage: coverage,
 	}
@@ -35,10 +35,10 @@ func (m *Manifest) conclude(s *report.Summary) {
 		if l.Currency != "" {
 			name += " " + l.Currency
 		}
-		m.Outcome.Limits = append(m.Outcome.Limits, Check{Name: name, Rule: l.Limit, Measured: l.Value, Passed: !l.Exceeded})
+		m.Outcome.Limits = append(m.Outcome.Limits, Check{Name: name, Rule: l.Limit, Measured: l.Value, Passed: !l.Exceeded, Lifted: l.Lifted})
 	}
 	if s.Outcome.Withheld {
-		m.Outcome.Withheld = strings.Join(s.Outcome.Reasons, "; ")
+		m.Outcome.Withheld, m.Outcome.Queues = strings.Join(s.Outcome.Reasons, "; "), s.Outcome.WithheldQueues
 	}
 }
 
@@ -79,6 +79,8 @@ func roleOf(path string) string {
 		return "job"
 	case path == "queues/review.ndjson", path == "queues/review.parquet":
 		return "queue for people"
+	case path == withdrawnParquet, path == withdrawnNDJSON:
+		return "withdrawn items"
 	case strings.HasPrefix(path, "queues/"):
 		return "acting queue"
 	case strings.HasPrefix(path, "report."):

@@ -22,7 +22,7 @@ type outDir struct {
 }
 
 var (
-	jobName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	jobName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}(?:@[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$`) // JOB or JOB@SERIES, see Series
 	dateName = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
 )
 

@@ -35,7 +35,7 @@ func MakePlan(ctx context.Context, o Options, sql bool) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := newOutDir(o.OutPath(), o.Job.Name, o.BusinessDate)
+	dir, err := newOutDir(o.OutPath(), Series(o.Job), o.BusinessDate)
 	if err != nil {
 		return nil, err
 	}

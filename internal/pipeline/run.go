@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"time"
 
@@ -29,6 +28,7 @@ type run struct {
 	timings Timings
 	res     *Result
 	tmp     string // temporary folder of the outputs
+	former  *superseding
 
 	mu       sync.Mutex // of what follows, and of Progress
 	stage    Stage
@@ -66,7 +66,10 @@ func (r *run) prepare() error {
 		return err
 	}
 	r.bound = bound
-	if r.dir, err = newOutDir(r.OutPath(), r.Job.Name, r.BusinessDate); err != nil {
+	if r.dir, err = newOutDir(r.OutPath(), Series(r.Job), r.BusinessDate); err != nil {
+		return err
+	}
+	if err := r.Allowed.check(r.Options); err != nil {
 		return err
 	}
 	if r.budget, err = NewBudget(r.Memory); err != nil {
@@ -138,7 +141,7 @@ func (r *run) command() string {
 	if r.Out != "" {
 		c += " --out " + shellQuote(r.Out)
 	}
-	return c + " " + shellQuote(r.Job.File)
+	return c + r.Allowed.flags() + " " + shellQuote(r.Job.File)
 }
 
 // engine opens the scratch database and runs the stages in it.
@@ -151,9 +154,15 @@ func (r *run) engine(ctx context.Context) (err error) {
 	if err := r.outputFolder(stage); err != nil {
 		return err
 	}
+	allowed := append([]string{filepath.Join(stage, "files"), r.tmp}, r.readable...)
+	if r.former, err = r.supersedes(); err != nil {
+		return err
+	}
+	if r.former != nil {
+		allowed = append(allowed, filepath.Join(r.former.dir, "queues"))
+	}
 	db, err := duck.Open(ctx, duck.Options{
-		MemoryBytes: r.budget.DuckDB, Threads: r.threads(), SpillDir: filepath.Join(stage, "spill"),
-		Allowed: append([]string{filepath.Join(stage, "files"), r.tmp}, r.readable...),
+		MemoryBytes: r.budget.DuckDB, Threads: r.threads(), SpillDir: filepath.Join(stage, "spill"), Allowed: allowed,
 	})
 	if err != nil {
 		return err
@@ -251,6 +260,10 @@ func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 		}
 	}
 	m := r.newManifest(inputs, coverageOf(ops, res))
+	past, err := r.past(m)
+	if err != nil {
+		return err
+	}
 	if m.RunID, err = identityOf(m).id(); err != nil {
 		return err
 	}
@@ -276,7 +289,7 @@ func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 	}
 	var summary *report.Summary
 	if err := r.do(ctx, db, StageReport, func() (err error) {
-		summary, err = r.report(ctx, db, m, ops, res, outcome)
+		summary, err = r.report(ctx, db, m, past, ops, res, outcome)
 		return err
 	}); err != nil {
 		return err
@@ -397,6 +410,9 @@ func (r *run) published(id string) (bool, error) {
 			return false, err
 		}
 		r.note("current points to run %s again", id)
+		if current != "" {
+			r.note("what only run %s proposes no longer holds: act on the queues of current alone", current)
+		}
 	}
 	if err := os.RemoveAll(r.tmp); err != nil {
 		return false, diskError(err, "the temporary folder cannot be removed")
@@ -413,40 +429,6 @@ func (r *run) resolve(id string) {
 	if err := r.dir.resolveAttempts(id); err != nil {
 		r.note("the notes of refused attempts could not be closed: %s", err)
 	}
-}
-
-// report writes every output but the manifest into the temporary folder.
-func (r *run) report(ctx context.Context, db *duck.DB, m *Manifest, ops, res *extract.Relation, outcome *match.Outcome) (*report.Summary, error) {
-	key, err := redactKey(r.Job, r.baseDir())
-	if err != nil {
-		return nil, err
-	}
-	in := &report.Input{
-		Bound: r.bound, Operations: ops, Results: res, RunID: m.RunID, JobDigest: m.JobDigest, RedactKey: key,
-		Versions: []report.Version{
-			{Name: "recon-batch", Version: Program},
-			{Name: "semantics", Version: itoa(Semantics)},
-			{Name: "DuckDB", Version: m.Versions.DuckDB},
-			{Name: "Go", Version: runtime.Version()},
-		},
-		Findings: keyFindings(outcome),
-		// A command in an output must not depend on the folder of the run, or the same
-		// run elsewhere would have other bytes.
-		Explain: "recon-batch explain --business-date " + r.BusinessDate + " " + shellQuote(filepath.Base(r.Job.File)),
-		Runs:    "recon-batch runs list " + shellQuote(filepath.Base(r.Job.File)),
-	}
-	var summary *report.Summary
-	err = sideBySide(func() error { return classify.Promises(ctx, db, r.bound, ops, res) }, func() (err error) {
-		summary, err = report.Build(ctx, db, in)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := report.Deliver(ctx, &report.Delivery{DB: db, In: in, Summary: summary, Dir: r.tmp}); err != nil {
-		return nil, diskError(err, "the outputs cannot be written")
-	}
-	return summary, writeSynced(filepath.Join(r.tmp, effectiveName), r.bound.Effective())
 }
 
 // publish gives the run, whose outputs are sealed, its name.

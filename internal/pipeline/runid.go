@@ -52,6 +52,9 @@ func identityOf(m *Manifest) identity {
 		Job: m.Job, Date: m.BusinessDate, JobDigest: m.JobDigest, AsOf: m.ReferenceTime,
 		Overrides: m.Overrides, Former: []string{}, Semantics: m.Versions.Semantics,
 	}
+	for _, f := range m.Former {
+		id.Former = append(id.Former, f.ManifestSHA256)
+	}
 	for _, in := range m.Inputs {
 		id.Inputs = append(id.Inputs, inputIdentity{
 			Side: in.Side, Source: in.Source, Name: in.Name, Date: in.Date, SHA256: in.SHA256, Status: in.Status,

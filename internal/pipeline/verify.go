@@ -91,7 +91,11 @@ func Verify(ctx context.Context, dir string) (v *Verification, err error) {
 	if !v.OK() { // files that are not those of the run would only repeat it
 		return v, v.chain(real)
 	}
-	if c.db, err = duck.Open(ctx, duck.Options{Allowed: []string{real}}); err != nil {
+	allowed := []string{real}
+	if former := c.supersededRun(); former != nil {
+		allowed = append(allowed, former.dir)
+	}
+	if c.db, err = duck.Open(ctx, duck.Options{Allowed: allowed}); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.db.Close()) }()
@@ -100,7 +104,7 @@ func Verify(ctx context.Context, dir string) (v *Verification, err error) {
 		check func() error
 	}{
 		{"files", c.open}, {"rows", c.rows}, {"absence", c.wholeFiles}, {"links", c.links}, {"exceptions", c.exceptions},
-		{"queues", c.queues}, {"report", c.report}, {"statement", c.statement}, {"outcome", c.outcome},
+		{"queues", c.queues}, {"withdrawn", c.withdrawn}, {"report", c.report}, {"former", c.former}, {"canaries", c.canaries}, {"statement", c.statement}, {"outcome", c.outcome},
 	} {
 		err := f.check()
 		if err == nil {
@@ -225,14 +229,14 @@ func (v *checker) effectiveJob() []string {
 func (v *Verification) chain(dir string) error {
 	m := v.Manifest
 	job := filepath.Dir(filepath.Dir(dir))
-	if filepath.Base(dir) != m.RunID || filepath.Base(filepath.Dir(dir)) != m.BusinessDate || filepath.Base(job) != m.Job {
-		v.add("chain", "not followed: the folder was moved out of "+strings.Join([]string{m.Job, m.BusinessDate}, "/"), nil)
+	if filepath.Base(dir) != m.RunID || filepath.Base(filepath.Dir(dir)) != m.BusinessDate || filepath.Base(job) != folderOf(m.Job, m.Series) {
+		v.add("chain", "not followed: the folder was moved out of "+strings.Join([]string{folderOf(m.Job, m.Series), m.BusinessDate}, "/"), nil)
 		return nil
 	}
 	wrong, n, err := checkChain(job)
 	if err != nil {
 		return err
 	}
-	v.add("chain", plural(int64(n), "run", "runs")+" of "+m.Job, wrong)
+	v.add("chain", plural(int64(n), "run", "runs")+" of "+folderOf(m.Job, m.Series), wrong)
 	return nil
 }

@@ -3,10 +3,8 @@ package pipeline
 import (
 	"cmp"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"math/big"
-	"os"
 	"slices"
 	"strings"
 
@@ -17,24 +15,12 @@ import (
 )
 
 // readSummary reads report.json.
-func (v *checker) readSummary() error {
-	path, ok := v.path("report.json")
-	if !ok {
+func (v *checker) readSummary() (err error) {
+	if !v.has(reportName) {
 		return fmt.Errorf("report.json was not published, and every run does")
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return fail.Wrap(fail.Integrity, err, "report.json cannot be read")
-	}
-	s := new(report.Summary)
-	if err := json.Unmarshal(text, s); err != nil {
-		return fail.Wrap(fail.Integrity, err, "report.json is damaged")
-	}
-	if len(s.Sides) != len(rules.Sides) {
-		return fail.New(fail.Integrity, "report.json has %d sides", len(s.Sides))
-	}
-	v.summary = s
-	return nil
+	v.summary, err = reportOf(v.dir, v.Manifest)
+	return err
 }
 
 // tally compares counts by name and tells the differences in the order of names.
@@ -334,58 +320,6 @@ func (v *checker) linesOfRows(lines map[lineKey]lineSum) (wrong []string, err er
 	}
 	slices.Sort(wrong)
 	return wrong, nil
-}
-
-// outcome measures gates and limits again and derives the exit status from them.
-func (v *checker) outcome() error {
-	s, m := v.summary, v.Manifest
-	var wrong []string
-	differences, closes := int64(0), true
-	for _, side := range s.Sides {
-		for _, c := range side.Counts {
-			switch {
-			case !c.InPeriod || c.Rows == 0 || slices.Contains([]string{"correct", "not_applicable", "not_due"}, c.Class):
-			default:
-				differences += c.Rows
-				closes = closes && c.Class == "duplicate" && (c.Reason == "identical_copy" || c.Reason == "superseded_attempt")
-			}
-		}
-	}
-	if differences != s.Outcome.Differences || closes != s.Outcome.Closes {
-		wrong = append(wrong, fmt.Sprintf("%d differences, and that the day closes is %t; the report says %d and %t", differences, closes, s.Outcome.Differences, s.Outcome.Closes))
-	}
-	if v.job != nil {
-		gates, limits, err := report.Measure(s, v.job)
-		if err != nil {
-			return err
-		}
-		if !slices.Equal(gates, s.Gates) {
-			wrong = append(wrong, fmt.Sprintf("the gates of the job come out as %+v, the report says %+v", gates, s.Gates))
-		}
-		if !slices.Equal(limits, s.Limits) {
-			wrong = append(wrong, fmt.Sprintf("the limits of the job come out as %+v, the report says %+v", limits, s.Limits))
-		}
-	}
-	exit := fail.OK
-	if slices.ContainsFunc(s.Gates, func(g report.Gate) bool { return g.Failed }) {
-		exit = fail.Gate
-	}
-	if s.Outcome.Withheld {
-		exit = fail.Policy
-	} else if slices.ContainsFunc(s.Limits, func(l report.Limit) bool { return l.Exceeded }) || v.vacuous() {
-		wrong = append(wrong, "a limit is exceeded, or nothing is linked, and the acting queues were written all the same (V38)")
-	}
-	if m.Outcome.ExitCode != exit || fail.Class(s.Outcome.ExitCode) != exit || (m.Outcome.Withheld != "") != s.Outcome.Withheld {
-		wrong = append(wrong, fmt.Sprintf("gates, limits and queues give the exit status %d, the manifest says %d, the report %d", exit, m.Outcome.ExitCode, s.Outcome.ExitCode))
-	}
-	for _, q := range s.Queues {
-		if want := !(q.Acting && s.Outcome.Withheld); q.Written != want || (want && !v.has("queues/"+q.Queue+".parquet")) {
-			wrong = append(wrong, fmt.Sprintf("the %s queue: written is %t, and should be %t", q.Queue, q.Written, want))
-		}
-	}
-	slices.Sort(wrong)
-	v.add("outcome", fmt.Sprintf("%s, %s, exit status %d", plural(int64(len(s.Gates)), "gate", "gates"), plural(int64(len(s.Limits)), "limit", "limits"), m.Outcome.ExitCode), wrong)
-	return nil
 }
 
 // vacuous tells whether a run has nothing to compare (V38); false where the job does
