@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/rules"
@@ -32,7 +31,7 @@ func itemViews(in *Input, red *redactor) []string {
 
 // confirmSlots are the parts that the confirm queue has in common with the others.
 var confirmSlots = []string{"schema_version", "run_id", "operation_id", "idempotency_key", "remote_id", "type", "entity", "version", "amount",
-	"currency", "state", "closes_when", "next_state_final", "proof_valid_until", "hidden", "local_ref",
+	"currency", "state", "next_state", "closes_when", "next_state_final", "proof_valid_until", "hidden", "local_ref",
 	"o_source", "o_file", "o_sha256", "r_source", "r_file", "r_sha256"}
 
 // itemView renders the parts of the views of items.
@@ -49,8 +48,6 @@ func (v itemView) slots() duck.Slots {
 		"next_attempt":   instantText("next_attempt_us"),
 		"expiry":         instantText("expiry_us"),
 		"due":            instantText("due_us"),
-		"because":        v.because(),
-		"advice":         v.advice(),
 		"other_actions":  v.otherActions(),
 		"effect":         v.byType(func(p rules.TypePolicy) string { return optional(p.Describe.Effect) }),
 		"truth":          v.byType(func(p rules.TypePolicy) string { return optional(p.Describe.Truth) }),
@@ -58,20 +55,19 @@ func (v itemView) slots() duck.Slots {
 		"effects_seen":   effectsSeen,
 		"effect_ids":     effectIDs,
 		// The state that an item leads to is one of few.
-		"next_state_final":   v.nextStateFinal(),
-		"proof_valid_until":  v.proofValidUntil(),
-		"recheck":            v.recheck(),
-		"recheck_key":        recheckKey,
-		"recheck_since":      "CASE WHEN queue IN ('requeue', 'close') THEN " + instantText(v.since()) + " END",
-		"business_operation": v.businessOperation(),
-		"parameters":         v.parameters(),
-		"hidden":             v.hidden(),
-		"local_ref":          v.localRef(),
+		"next_state_final":  v.nextStateFinal(),
+		"proof_valid_until": v.proofValidUntil(),
+		"recheck_since":     instantText("recheck_since_us"),
+		"next_state":        v.nextState(),
+		"parameters":        v.parameters(),
+		"hidden":            v.hidden(),
+		"local_ref":         v.localRef(),
 	}
 	bothFileSlots(v.in, s)
 	for _, c := range []struct{ column, field string }{
 		{"operation_id", "operation_id"}, {"idempotency_key", "idempotency_key"}, {"remote_id", "remote_id"},
 		{"keep_remote_id", "remote_id"}, {"type", "type"}, {"entity", "entity"}, {"version", "version"},
+		{"recheck_key", "idempotency_key"},
 		{"amount", "amount"}, {"currency", "currency"}, {"destination", "destination"}, {"state", "state"},
 	} {
 		s[c.column] = v.red.expr(c.field, "CAST(i."+c.column+" AS VARCHAR)")
@@ -87,11 +83,20 @@ func optional(s string) string {
 	return duck.Literal(s)
 }
 
+// nextState is the state that the register row moves to; a register without states has
+// nothing to move where an effect is undone.
+func (v itemView) nextState() string {
+	if v.job.Operations.Field("state") != nil {
+		return "CAST(i.next_state AS VARCHAR)"
+	}
+	return "CAST(NULL AS VARCHAR)"
+}
+
 // nextStateFinal tells whether the state that an item leads to is final; null for none.
 func (v itemView) nextStateFinal() string {
 	final := "false"
 	if list := v.job.States.Final; len(list) > 0 {
-		final = "CAST(next_state AS VARCHAR) IN (" + literalList(list) + ")"
+		final = "next_state IN (" + literalList(list) + ")"
 	}
 	return "CASE WHEN next_state IS NOT NULL THEN " + final + " END"
 }
@@ -132,8 +137,6 @@ const effectsSeen = `CASE WHEN class = 'ambiguous' OR reason = 'conflicting_copi
 
 const effectIDs = `CASE WHEN o_rid IS NULL AND class = 'unexpected' THEN list_filter([remote_id], lambda x: x IS NOT NULL) ELSE coalesce(effect_ids, []) END`
 
-const recheckKey = `CASE WHEN queue IN ('requeue', 'close') THEN coalesce(idempotency_key, operation_id) WHEN queue = 'compensate' THEN remote_id END`
-
 // closings is what closes an item where the job does not say it, by queue.
 var closings = []struct{ queue, text string }{
 	{"confirm", "The register shows the operation in its next state."},
@@ -170,72 +173,10 @@ func (v itemView) proofValidUntil() string {
 	return "CASE WHEN queue <> 'review' THEN " + until + " END"
 }
 
-// since is the start of the time in which a result would be the operation's: our time
-// meets the provider's, so that the skew counts against us.
-func (v itemView) since() string {
-	return fmt.Sprintf("(since_us - %d)", v.job.ClockSkew/time.Microsecond)
-}
-
-// recheck is the condition to check again at the moment of acting.
-func (v itemView) recheck() string {
-	unchanged := "'the register row is still in state ' || coalesce(expected_state, '(unknown)') || coalesce(' at version ' || version, '')"
-	since := instantText(v.since())
-	none := "'No result under key ' || coalesce(idempotency_key, operation_id, '(unknown)') || coalesce(' since ' || " + since + ", '') || ', and '"
-	return "CASE queue WHEN 'confirm' THEN 'Only if ' || " + unchanged + " || '.'" +
-		" WHEN 'requeue' THEN " + none + " || " + unchanged + " || '.'" +
-		" WHEN 'close' THEN " + none + " || " + unchanged + " || '.'" +
-		" WHEN 'compensate' THEN 'The effect ' || coalesce(remote_id, '(unknown)') || ' still stands at the provider'" +
-		" || coalesce(', and so does ' || keep_remote_id, '') || '.' END"
-}
-
-// because is the sentence of the rule that named the proposal.
-func (v itemView) because() string {
-	var b strings.Builder
-	for _, r := range v.job.PolicyRules {
-		if r.Because != "" {
-			fmt.Fprintf(&b, " WHEN CAST(of_rule AS VARCHAR) IN (%s, %s) THEN %s", duck.Literal(r.Name), duck.Literal("policy."+r.Name), duck.Literal(r.Because))
-		}
-	}
-	if b.Len() == 0 {
-		return "CAST(NULL AS VARCHAR)"
-	}
-	return "CASE" + b.String() + " END"
-}
-
-// advice says for each differing field that has an authority what is to be put right.
-func (v itemView) advice() string {
-	names := "string_split(coalesce(CAST(fields AS VARCHAR), ''), ';')"
-	text := v.byType(func(p rules.TypePolicy) string {
-		var parts []string
-		for _, f := range slices.Sorted(maps.Keys(p.Authority)) {
-			say := f + ": the results are right; correct the local value."
-			if p.Authority[f] == rules.Operations {
-				say = f + ": the operation is right; send the correction to the provider."
-			}
-			parts = append(parts, fmt.Sprintf("CASE WHEN list_contains(%s, %s) THEN %s END", names, duck.Literal(f), duck.Literal(say)))
-		}
-		if len(parts) == 0 {
-			return "CAST(NULL AS VARCHAR)"
-		}
-		return "nullif(concat_ws(' ', " + strings.Join(parts, ", ") + "), '')"
-	})
-	return "CASE WHEN queue = 'review' THEN " + text + " END"
-}
-
 // otherActions are what may be done instead of the proposal. Every acting item may be
 // left to a person; nothing that the guard refused is offered.
 func (v itemView) otherActions() string {
 	return "CASE WHEN queue = 'review' THEN CAST([] AS VARCHAR[]) ELSE ['review'] END"
-}
-
-func (v itemView) businessOperation() string {
-	return "CASE WHEN queue = 'compensate' THEN CASE WHEN class = 'unexpected' THEN " +
-		v.byType(func(p rules.TypePolicy) string {
-			if p.Unexpected == nil {
-				return "CAST(NULL AS VARCHAR)"
-			}
-			return optional(p.Unexpected.CompensateWith)
-		}) + " ELSE " + v.byType(func(p rules.TypePolicy) string { return optional(p.CompensateWith) }) + " END END"
 }
 
 func (v itemView) anyParameters() bool {
@@ -269,10 +210,10 @@ func (v itemView) parameters() string {
 	}
 	surplus := v.byTypeOf("i.type", func(p rules.TypePolicy) string { return of(p.CompensateParameters) })
 	stray := v.byTypeOf("i.type", func(p rules.TypePolicy) string {
-		if p.Unexpected == nil {
-			return noMap
+		if p.Unexpected != nil && p.Unexpected.CompensateWith != "" {
+			return of(p.Unexpected.CompensateParameters)
 		}
-		return of(p.Unexpected.CompensateParameters)
+		return of(p.CompensateParameters)
 	})
 	return "CASE WHEN i.queue <> 'compensate' THEN " + noMap + " WHEN i.class = 'unexpected' THEN " + stray + " ELSE " + surplus + " END"
 }

@@ -18,12 +18,16 @@ func checkItems(ctx context.Context, db *duck.DB, job *rules.Job) error {
 			final = append(final, s)
 		}
 	}
+	moves := "queue <> 'review' AND o_rid IS NOT NULL"
+	if job.Operations.Field("state") == nil { // then an effect may be undone, and no row moves
+		moves = "queue IN ('confirm', 'requeue', 'close')"
+	}
 	for _, c := range []struct{ what, broken string }{
 		{"requeues lead to a final state, or to none", "queue = 'requeue' AND coalesce(CAST(next_state AS VARCHAR) IN (" + literalList(final) + "), true)"},
 		{"requeues have no idempotency key", "queue = 'requeue' AND coalesce(trim(idempotency_key), '') = ''"},
 		{"requeues have no next attempt, or no expiry after it", "queue = 'requeue' AND NOT coalesce(next_attempt_us < expiry_us, false)"},
 		{"requeues passed a check of the guard that was refused", "queue = 'requeue' AND refused IS NOT NULL AND CAST(refused AS VARCHAR) <> ''"},
-		{"items that change the register do not say from which state, or to which", "queue <> 'review' AND o_rid IS NOT NULL AND (coalesce(trim(state), '') = '' OR next_state IS NULL)"},
+		{"items that change the register do not say from which state, or to which", moves + " AND (coalesce(trim(state), '') = '' OR next_state IS NULL)"},
 		{"compensations name no effect to undo", "queue = 'compensate' AND coalesce(trim(remote_id), '') = ''"},
 		{"compensations name the effect to keep as the one to undo", "queue = 'compensate' AND remote_id = keep_remote_id"},
 	} {

@@ -27,6 +27,7 @@ func TestBrokenItemsAreNotPublished(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.in.Bound.States.Final = []string{"parked"}
+		withState(w)
 		w.load()
 		w.exec("UPDATE items SET " + change)
 		_, err := Build(t.Context(), w.db, w.in)
@@ -36,5 +37,21 @@ func TestBrokenItemsAreNotPublished(t *testing.T) {
 		case want != "" && (fail.ClassOf(err) != fail.Integrity || !strings.Contains(err.Error(), want)):
 			t.Errorf("%s: got %v, want a breach: %s", change, err, want)
 		}
+	}
+}
+
+// A job without states has no row to move where an effect is undone; the schema says
+// the same.
+func TestCompensationWithoutStates(t *testing.T) {
+	w := newWorld(t).load()
+	w.exec("UPDATE items SET state = NULL WHERE queue = 'compensate'")
+	w.build()
+	var next *string
+	if err := w.db.Scan(t.Context(), "SELECT next_state FROM report_items WHERE queue = 'compensate'", &next); err != nil || next != nil {
+		t.Errorf("next state %v, %v", next, err)
+	}
+	w.exec("UPDATE items SET state = NULL WHERE queue = 'confirm'")
+	if _, err := Build(t.Context(), w.db, w.in); fail.ClassOf(err) != fail.Integrity {
+		t.Errorf("a confirmation without a state: %v", err)
 	}
 }

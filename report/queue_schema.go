@@ -90,7 +90,8 @@ func queueConditions(job *rules.Job, all []string) []any {
 			"next_state": object{"type": "string", "pattern": `\S`, "not": object{"enum": final}}, "next_state_final": object{"const": false},
 			"next_attempt_at": object{"type": "string"}, "expires_at": object{"type": "string"}, "deferred": object{"const": false}}),
 		when(shown("requeue"), object{"idempotency_key": text, "recheck_key": text, "recheck_since": object{"type": "string"}}),
-		when(with(shown(actingQueues()...), "o_record", object{"type": "integer"}), object{"expected_state": text, "next_state": text}),
+		when(shown("confirm", "requeue", "close"), object{"expected_state": text, "next_state": text}),
+		when(with(shown(actingQueues()...), "next_state", object{"type": "string"}), object{"expected_state": text}),
 		when(is("compensate"), object{"class": object{"enum": []string{"duplicate", "unexpected"}}, "refused": object{"type": "null"}, "business_operation": text}),
 		object{
 			"if":         object{"properties": shown("compensate"), "required": keys(shown("compensate"))},

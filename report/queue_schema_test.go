@@ -111,6 +111,11 @@ func TestColumnsOfTheQueues(t *testing.T) {
 	}
 }
 
+// withState declares the field state of the register.
+func withState(w *world) {
+	w.in.Bound.Operations.Fields = append(w.in.Bound.Operations.Fields, rules.Field{Name: "state", Column: "state", Type: rules.Text})
+}
+
 // goodItems are items of each acting queue as the program writes them.
 func goodItems() map[string]object {
 	base := func(queue, class, reason string) object {
@@ -173,7 +178,7 @@ func TestUnsafeItemsAreInvalid(t *testing.T) {
 		{"requeue", "idempotency_key", nil}, {"requeue", "idempotency_key", ""}, {"requeue", "idempotency_key", " "},
 		{"requeue", "class", "ambiguous"}, {"requeue", "refused", "lease"}, {"requeue", "effects_seen", json.Number("1")},
 		{"requeue", "effects_seen", nil}, {"requeue", "expires_at", nil}, {"requeue", "next_attempt_at", nil}, {"requeue", "deferred", true},
-		{"requeue", "recheck_key", nil}, {"requeue", "recheck_since", nil}, {"requeue", "expires_at", "tomorrow"},
+		{"requeue", "recheck_key", nil}, {"requeue", "recheck_since", nil}, {"requeue", "expires_at", "tomorrow"}, {"close", "next_state", nil},
 		{"confirm", "expected_state", nil}, {"requeue", "expected_state", nil}, {"close", "expected_state", nil}, {"compensate", "expected_state", nil},
 		{"requeue", "expected_state", ""}, {"confirm", "next_state", nil}, {"confirm", "class", "divergent"}, {"close", "class", "absent"},
 		{"compensate", "remote_id", nil}, {"compensate", "remote_id", ""}, {"compensate", "keep_remote_id", nil},
@@ -260,11 +265,11 @@ func TestKeptEffectIsNotUndone(t *testing.T) {
 func TestWrittenItemsAreValid(t *testing.T) {
 	w := newWorld(t)
 	w.in.Bound.Outputs.ConfirmNDJSON = true
+	withState(w)
 	w.in.Bound.Operations.LocalRef = []string{"entity", "email"}
 	w.in.Bound.Redact.Fields = map[string]string{"email": redactMask}
 	w.in.Bound.Types = map[string]rules.TypePolicy{"charge": {CompensateWith: "refund_charge", ProofValid: 2 * 3600e9,
 		CompensateParameters: map[string]string{"charge": "remote_id", "why": "'duplicate'"},
-		Authority:            map[string]rules.Side{"amount": rules.Operations},
 		Describe:             rules.Describe{Effect: "money is taken", Truth: "psp", ClosesWhen: "a settled charge"}}}
 	w.load()
 	w.exec(`UPDATE items SET r_rid = 7, remote_id = 'ch-7b', keep_remote_id = 'ch-7a' WHERE queue = 'compensate'`)
@@ -301,16 +306,17 @@ func TestWrittenItemsAreValid(t *testing.T) {
 		{"requeue op-6", "effect", `"money is taken"`},
 		{"requeue op-6", "truth", `"psp"`},
 		{"requeue op-6", "proof_valid_until", `"2026-08-21T06:00:00Z"`},
-		{"requeue op-6", "recheck", `"No result under key k since 2026-08-20T06:00:00Z, and the register row is still in state awaiting_confirmation."`},
+		{"requeue op-6", "recheck", `"look again"`},
+		{"requeue op-6", "because", `"so the rule says"`},
 		{"requeue op-6", "recheck_key", `"k"`},
-		{"requeue op-6", "recheck_since", `"2026-08-20T06:00:00Z"`},
+		{"requeue op-6", "recheck_since", `"2026-08-20T05:55:00Z"`},
 		{"requeue op-6", "other_actions", `["review"]`},
 		{"compensate op-7", "effects_seen", "2"},
 		{"compensate op-7", "effect_remote_ids", `["ch-7a","ch-7b"]`},
 		{"compensate op-7", "undo_keep", `["ch-7b","ch-7a"]`},
 		{"compensate op-7", "business_operation", `"refund_charge"`},
 		{"compensate op-7", "parameters", `{"charge":"ch-7b","why":"duplicate"}`},
-		{"review op-5", "advice", `"amount: the operation is right; send the correction to the provider."`},
+		{"review op-5", "advice", `"amount: the operation is right"`},
 		{"review op-5", "proof_valid_until", "null"},
 		{"review op-8", "effects_seen", "null"},
 		{"review op-8", "other_actions", "[]"},

@@ -180,7 +180,11 @@ due_us BIGINT, candidates BIGINT, observe_only BOOLEAN, deferred BOOLEAN, value 
 			w.exec(fmt.Sprintf("UPDATE items SET value = coalesce(value, s.f_amount) FROM staged_%[1]s s WHERE s.rid = items.%[1]s_rid AND (items.o_rid IS NULL OR '%[1]s' = 'o')", s))
 		}
 	}
-	w.exec("CREATE VIEW items_wide AS SELECT * FROM items")
+	w.exec(`CREATE VIEW items_wide AS SELECT *, 'so the rule says' AS because, CASE WHEN reason = 'field_differs' THEN 'amount: the operation is right' END AS advice,
+CAST(NULL AS VARCHAR) AS release, CASE WHEN queue = 'close' THEN reason END AS closing_reason,
+CASE WHEN queue <> 'review' THEN 'look again' END AS recheck, CASE WHEN queue = 'requeue' THEN idempotency_key END AS recheck_key,
+CASE WHEN queue = 'requeue' THEN since_us - 300000000 END AS recheck_since_us,
+CASE WHEN queue = 'compensate' THEN 'refund_charge' END AS business_operation, CAST(NULL AS VARCHAR) AS parameters FROM items`)
 	w.exec("CREATE TABLE outages (item_id VARCHAR)")
 	w.exec("CREATE TABLE pairs AS SELECT o_rid, r_rid, 'succeeded' AS st FROM links")
 	w.exec(`CREATE TABLE totals AS

@@ -14,7 +14,7 @@ FROM (
   SELECT i.item_id, i.case_id, i.queue, i.o_rid, i.r_rid, i.type AS of_type,
          /*$operation_id*/ AS operation_id, /*$idempotency_key*/ AS idempotency_key, /*$remote_id*/ AS remote_id,
          /*$type*/ AS type, /*$entity*/ AS entity, /*$version*/ AS version, /*$amount*/ AS amount, /*$currency*/ AS currency,
-         i.class, i.reason, /*$state*/ AS expected_state, i.next_state, i.observe_only, /*$local_ref*/ AS local_ref
+         i.class, i.reason, /*$state*/ AS expected_state, /*$next_state*/ AS next_state, i.observe_only, /*$local_ref*/ AS local_ref
   FROM items_wide i/*$joins*/
   WHERE i.queue = 'confirm'
   ORDER BY i.item_id
