@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/internal/pipeline"
@@ -34,15 +35,26 @@ func needPHP(t *testing.T) {
 	t.Skip(text)
 }
 
+// The tests of the PHP code, once with each database.
 func TestPHPUnit(t *testing.T) {
 	needPHP(t)
-	cmd := exec.Command("phpunit", "--configuration", "phpunit.xml", "--do-not-cache-result")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("phpunit: %v\n%s", err, out)
-	}
-	if !bytes.Contains(out, []byte("OK (")) {
-		t.Fatalf("phpunit passed, but not every test was run:\n%s", out)
+	for name, dsn := range map[string]func(*testing.T) string{
+		"sqlite":     func(*testing.T) string { return "" },
+		"postgresql": func(t *testing.T) string { return "pgsql:host=" + postgres(t) + ";user=postgres;dbname=postgres" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute) // a deadlock fails, it does not hang
+			defer stop()
+			cmd := exec.CommandContext(ctx, "phpunit", "--configuration", "phpunit.xml", "--do-not-cache-result")
+			cmd.Env = append(os.Environ(), "RECON_TEST_PGSQL="+dsn(t))
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("phpunit: %v\n%s", err, out)
+			}
+			if !bytes.Contains(out, []byte("OK (")) {
+				t.Fatalf("phpunit passed, but not every test was run:\n%s", out)
+			}
+		})
 	}
 }
 

@@ -138,8 +138,11 @@ abstract class RegisterCase extends TestCase
         for ($i = 0; $i < $processes; ++$i) {
             $pid = pcntl_fork();
             if (0 === $pid) {
-                // The connection that came with the fork is the parent's: it is not used here.
-                $db = $this->connect();
+                // The connection that came with the fork is the parent's: two processes that
+                // speak through one socket confuse each other. It is kept, so that it is not
+                // closed for the parent too.
+                $parents = $this->db;
+                $db = $this->db = $this->connect();
                 while (!is_file($barrier)) {
                     usleep(200);
                 }
