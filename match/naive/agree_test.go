@@ -105,6 +105,9 @@ func agree(t *testing.T, first, end, step uint64, seen map[string]int) {
 func (s *scratch) engine(t *testing.T, l loaded, way match.Way) (*naive.Outcome, error) {
 	t.Helper()
 	defer s.clear(t)
+	if err := s.formerKeys(t, l); err != nil {
+		return nil, err
+	}
 	m, err := match.Run(t.Context(), s.db, l.job, l.relations[0], l.relations[1], match.Options{Way: way})
 	if err != nil {
 		return nil, err
@@ -123,6 +126,25 @@ func (s *scratch) engine(t *testing.T, l loaded, way match.Way) (*naive.Outcome,
 		return nil, err
 	}
 	return out, s.proposals(t, out)
+}
+
+// formerKeys makes the relation of what former runs know, where somebody has asked them.
+func (s *scratch) formerKeys(t *testing.T, l loaded) error {
+	t.Helper()
+	if l.input.FormerKeys == nil {
+		return nil
+	}
+	if err := s.db.Exec(t.Context(), "CREATE TABLE "+classify.FormerKeys+" (pass INTEGER, key VARCHAR)"); err != nil {
+		return err
+	}
+	for pass, keys := range l.input.FormerKeys {
+		for _, k := range keys {
+			if err := s.db.Exec(t.Context(), fmt.Sprintf("INSERT INTO %s VALUES (%d, %s)", classify.FormerKeys, pass, duck.Literal(k))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // clear drops everything that a run left in the scratch database.
@@ -216,14 +238,16 @@ func (s *scratch) verdicts(t *testing.T, l loaded, side rules.Side) (map[int64]n
 func (s *scratch) proposals(t *testing.T, out *naive.Outcome) error {
 	t.Helper()
 	sets := map[int64]naive.Proposal{}
-	err := s.each(t, "SELECT o_rid, r_rid, set_id, queue, refused, reason FROM items", func(rows *sql.Rows) error {
+	err := s.each(t, `SELECT o_rid, r_rid, set_id, queue, refused, reason, coalesce(CASE WHEN rule_no IS NOT NULL THEN CAST(rule AS VARCHAR) END, ''),
+		coalesce(release, ''), coalesce(CAST(next_state AS VARCHAR), ''), coalesce(parameters, '') FROM items_wide`, func(rows *sql.Rows) error {
 		var o, r, set sql.NullInt64
 		var queue, reason string
 		var refused sql.NullString
-		if err := rows.Scan(&o, &r, &set, &queue, &refused, &reason); err != nil {
+		var p naive.Proposal
+		if err := rows.Scan(&o, &r, &set, &queue, &refused, &reason, &p.Rule, &p.Release, &p.Next, &p.Parameters); err != nil {
 			return err
 		}
-		p := naive.Proposal{Queue: naive.Queue(queue)}
+		p.Queue = naive.Queue(queue)
 		if refused.String != "" {
 			p.Refused = strings.Split(refused.String, ";")
 		}
@@ -231,7 +255,7 @@ func (s *scratch) proposals(t *testing.T, out *naive.Outcome) error {
 		switch {
 		case set.Valid:
 			to, id = sets, set.Int64
-		case reason == "surplus_effect":
+		case reason == "surplus_effect", reason == "no_operation":
 			to, id = out.Surplus, r.Int64
 		case !o.Valid:
 			return nil
@@ -271,7 +295,7 @@ func difference(l loaded, want, got *naive.Outcome) string {
 		name      string
 		side      int
 		want, got map[int64]naive.Proposal
-	}{{"proposal for operation", 0, want.Proposals, got.Proposals}, {"proposal for surplus effect", 1, want.Surplus, got.Surplus}} {
+	}{{"proposal for operation", 0, want.Proposals, got.Proposals}, {"proposal for result", 1, want.Surplus, got.Surplus}} {
 		for _, id := range ids(p.want, p.got) {
 			// surplus effects have the items of such an operation
 			if p.side == 0 && want.Operations[id].Reason == "duplicate_effect" {
@@ -313,5 +337,5 @@ func show(l loaded, rows map[int64]naive.Verdict, id int64) string {
 }
 
 func showProposal(p naive.Proposal) string {
-	return fmt.Sprintf("%s %v", p.Queue, slices.Sorted(slices.Values(p.Refused)))
+	return fmt.Sprintf("%s %v rule %q release %q next %q %s", p.Queue, slices.Sorted(slices.Values(p.Refused)), p.Rule, p.Release, p.Next, p.Parameters)
 }

@@ -77,7 +77,7 @@ func newJob() *rules.Job {
 			Final: []string{"confirmed", "compensated", "not_applicable", "cancelled", "superseded"},
 			Transitions: map[string][]string{
 				"confirmed":       append(slices.Clone(open), "manual_review"),
-				"retry_scheduled": open, "not_applicable": open,
+				"retry_scheduled": open, "not_applicable": open, "compensated": append(slices.Clone(open), "confirmed", "manual_review"),
 			},
 		},
 	}

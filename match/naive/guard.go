@@ -3,6 +3,7 @@ package naive
 import (
 	"math/big"
 	"slices"
+	"time"
 
 	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/match/compare"
@@ -11,17 +12,25 @@ import (
 
 // Section H: what is proposed for an operation, and what refuses it.
 
-// propose is V32, with V30 and V31 for the two queues that move money.
+// propose is V32, with V30 and V31 for the two queues that move money: what the policy
+// wants for an operation, then what the rules of the job make of it.
 func (w *world) propose(o *row) Proposal {
 	v := o.decided
+	u := unit{o: o, r: w.partner(o), class: v.Class, reason: v.Reason, wanted: Review}
 	switch v.Class {
 	case Correct:
 		if !w.hasState() || w.final(o) {
 			return Proposal{Queue: None}
 		}
-		return w.unless(Confirm, w.illegal(o, "confirmed"))
+		u.wants(Confirm, w.moveChecks(o, Confirm))
 	case Absent:
-		return w.unless(Requeue, w.requeueChecks(o))
+		refused, release := w.requeueChecks(o)
+		u.wants(Requeue, refused)
+		u.release = release
+		if w.closes(o) {
+			u.wanted, u.overtaken = Close, true
+			u.closing = w.moveChecks(o, Close)
+		}
 	case Divergent:
 		if v.Reason == duplicateEffect {
 			return w.compensate(o)
@@ -31,7 +40,7 @@ func (w *world) propose(o *row) Proposal {
 		if _, documented := w.outOfScope(o); !documented || w.isOutOfPeriod(o) || !w.hasState() || w.final(o) {
 			return Proposal{Queue: None}
 		}
-		return w.unless(Close, w.illegal(o, "not_applicable"))
+		u.wants(Close, w.moveChecks(o, Close))
 	case NotDue:
 		return Proposal{Queue: None}
 	case Duplicate:
@@ -39,14 +48,10 @@ func (w *world) propose(o *row) Proposal {
 			return Proposal{Queue: None}
 		}
 	}
-	return Proposal{Queue: Review}
-}
-
-func (w *world) unless(q Queue, refused []string) Proposal {
-	if len(refused) > 0 {
-		return Proposal{Queue: Review, Refused: refused}
+	if v.SetID != 0 && (v.Class == AmbiguousC || v.Class == Duplicate) {
+		return w.ofSet(v.SetID)
 	}
-	return Proposal{Queue: q}
+	return w.ruled(u)
 }
 
 func (w *world) isOutOfPeriod(o *row) bool {
@@ -57,23 +62,90 @@ func (w *world) hasState() bool { return w.job.Operations.Field("state") != nil 
 
 func (w *world) final(o *row) bool {
 	s, ok := o.field("state").(string)
-	return ok && (s == "confirmed" || slices.Contains(w.job.States.Final, s))
+	return ok && (w.heldConfirmed(o) || slices.Contains(w.job.States.Final, s))
 }
 
-// illegal refuses a move to the target from an unknown state or one that does
-// not lead there.
-func (w *world) illegal(o *row, target string) []string {
+// heldConfirmed tells whether our own record says that the effect is there.
+func (w *world) heldConfirmed(o *row) bool {
 	s, ok := o.field("state").(string)
-	if ok && slices.Contains(w.job.States.All, s) && slices.Contains(w.job.States.Transitions[target], s) {
-		return nil
+	if !ok {
+		return false
 	}
-	return []string{"state"}
+	of := w.job.States.Map[s]
+	return s == w.target(Confirm) || of == "confirmed" || of == "succeeded"
 }
 
-// requeueChecks lists every check of V30 that refuses the requeue.
-func (w *world) requeueChecks(o *row) []string {
-	p := w.policy(o)
+// target is the state that a proposal leads to, "" where the job's states have none.
+func (w *world) target(q Queue) string {
+	if w.job.States.Targets != nil {
+		return w.job.States.Targets[string(q)]
+	}
+	return map[Queue]string{Confirm: "confirmed", Requeue: "retry_scheduled", Close: "not_applicable", Compensate: "compensated"}[q]
+}
+
+// illegal refuses a move from an unknown state, or from one that does not lead to the
+// target of the proposal; and another attempt of what would have ended with it.
+func (w *world) illegal(o *row, q Queue) bool {
+	to := w.target(q)
+	s, ok := o.field("state").(string)
+	legal := ok && to != "" && slices.Contains(w.job.States.All, s) && slices.Contains(w.job.States.Transitions[to], s)
+	return !legal || q == Requeue && slices.Contains(w.job.States.Final, to)
+}
+
+// moveChecks are the checks of what only moves the local state.
+func (w *world) moveChecks(o *row, q Queue) []string {
 	var out []string
+	if w.withoutPolicy(o) {
+		out = append(out, "no_policy")
+	}
+	if w.illegal(o, q) {
+		out = append(out, "state")
+	}
+	return out
+}
+
+// withoutPolicy tells whether the job lists types and the row is of none of them.
+func (w *world) withoutPolicy(x *row) bool {
+	if _, rest := w.job.Types["*"]; rest || len(w.job.Types) == 0 {
+		return false
+	}
+	t, ok := x.field("type").(string)
+	_, listed := w.job.Types[t]
+	return !ok || !listed
+}
+
+// requeueChecks lists every check of V30 that refuses the requeue, and the releases
+// without which more would.
+func (w *world) requeueChecks(o *row) (refused []string, release string) {
+	refused, release = w.ownChecks(o)
+	if !slices.Contains(refused, "sibling_effect") && len(refused) == 0 && w.rival(o) {
+		refused = append(refused, "sibling_effect")
+	}
+	return refused, release
+}
+
+// rival tells whether another operation for the same thing could be sent as well.
+//
+// Reading: an absent sibling is decided, but two that were both sent would be two
+// effects, and nobody says which one is meant.
+func (w *world) rival(o *row) bool {
+	related, _ := w.related(o)
+	for _, x := range w.o {
+		if x == o || !x.stands() || x.decided.Class != Absent {
+			continue
+		}
+		if !slices.Contains(related, x) && !w.sameOnce(o, x) {
+			continue
+		}
+		if refused, _ := w.ownChecks(x); len(refused) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *world) ownChecks(o *row) (out []string, release string) {
+	p := w.policy(o)
 	refuse := func(code string, when bool) {
 		if when {
 			out = append(out, code)
@@ -84,17 +156,50 @@ func (w *world) requeueChecks(o *row) []string {
 	refuse("no_key", !hasKey)
 	refuse("key_lifetime", p.Idempotent && !w.keyLives(o, p))
 	refuse("key_shared", w.keyShared(o))
-	refuse("attempts", !w.attemptsLeft(o, p))
-	refuse("duration", w.unknown(o, "first_failed_at") || p.MaxDuration > 0 && !w.before(o, "first_failed_at", p.MaxDuration.Microseconds(), p, true))
+	more := w.releases(o, p)
+	used := false
+	if !w.attemptsLeft(o, p, 0) {
+		lifted := w.attemptsLeft(o, p, more.attempts)
+		refuse("attempts", !lifted)
+		used = used || lifted
+	}
+	if w.unknown(o, "first_failed_at") {
+		refuse("duration", true)
+	} else if p.MaxDuration > 0 && !w.withinDuration(o, p, p.MaxDuration.Microseconds()) {
+		lifted := w.withinDuration(o, p, p.MaxDuration.Microseconds()+more.duration)
+		refuse("duration", !lifted)
+		used = used || lifted
+	}
+	if used {
+		release = more.ids
+	}
 	refuse("error_class", !w.retryable(o, p))
 	_, lease, leased := w.span(o, "lease_until")
-	refuse("lease", w.unknown(o, "lease_until") || leased && lease > w.asOf())
+	refuse("lease", w.unknown(o, "lease_until") || leased && lease > w.asOf() || w.endlessLease(o))
 	refuse("on_hold", w.held(o))
 	refuse("newer_version", w.overtaken(o))
-	refuse("sibling_effect", w.siblingEffect(o, p))
+	refuse("sibling_effect", w.siblingEffect(o) || w.replacedOrUndecided(o))
 	refuse("no_identity", !w.recognisable(o))
 	refuse("stale_export", w.staleExport(p))
-	return append(out, w.illegal(o, "retry_scheduled")...)
+	refuse("payload", !w.payload(o, p))
+	refuse("risk", p.Risk == "irreversible" || p.Risk == "regulated")
+	refuse("proof_lifetime", p.ProofValid > 0 && w.latestAttempt(p) >= w.asOf()+p.ProofValid.Microseconds())
+	refuse("no_policy", w.withoutPolicy(o))
+	refuse("state", w.illegal(o, Requeue))
+	return out, release
+}
+
+// payload tells whether what would be sent is there, and will be at the next attempt.
+// A reference that states no end has none.
+func (w *world) payload(o *row, p rules.TypePolicy) bool {
+	ops := w.job.Operations
+	if ops.Field("payload_ref") != nil {
+		if ref, ok := o.field("payload_ref").(string); !ok || ref == "" {
+			return false
+		}
+	}
+	end, _, stated := w.span(o, "payload_expires_at")
+	return !w.unknown(o, "payload_expires_at") && (!stated || w.latestAttempt(p) < end)
 }
 
 // idempotencyKey is the canonical key, from the pass that uses it where there is
@@ -109,7 +214,7 @@ func (w *world) idempotencyKey(o *row) (string, bool) {
 }
 
 // keyLives tells whether the next attempt comes before the provider forgets the
-// key, counted from its first use. An undeclared lifetime proves nothing.
+// key, counted from its first use, with a second to spare: the item ends before it. An undeclared lifetime proves nothing.
 func (w *world) keyLives(o *row, p rules.TypePolicy) bool {
 	if p.KeyTTL == 0 {
 		return false
@@ -118,7 +223,7 @@ func (w *world) keyLives(o *row, p rules.TypePolicy) bool {
 	if o.field(first) == nil {
 		first = "created_at"
 	}
-	return w.before(o, first, p.KeyTTL.Microseconds(), p, false)
+	return w.before(o, first, (p.KeyTTL - time.Second).Microseconds(), p, false)
 }
 
 // before tells whether even the latest next attempt (the reference time and the
@@ -129,8 +234,12 @@ func (w *world) before(o *row, field string, length int64, p rules.TypePolicy, m
 	if !ok {
 		return missing
 	}
-	step := float64(p.Backoff.Max.Microseconds()) * (1 + p.Backoff.Jitter)
-	return w.asOf()+int64(step) < start+length
+	return w.latestAttempt(p) < start+length
+}
+
+// latestAttempt is the time of the latest next attempt.
+func (w *world) latestAttempt(p rules.TypePolicy) int64 {
+	return w.asOf() + int64(float64(p.Backoff.Max.Microseconds())*(1+p.Backoff.Jitter))
 }
 
 // keyShared tells whether another operation carries the idempotency key; a
@@ -149,14 +258,14 @@ func (w *world) keyShared(o *row) bool {
 }
 
 // attemptsLeft is true where both the number of attempts and its limit are known,
-// and the limit is not reached.
-func (w *world) attemptsLeft(o *row, p rules.TypePolicy) bool {
+// and the limit, with what a release adds to it, is not reached.
+func (w *world) attemptsLeft(o *row, p rules.TypePolicy, more int) bool {
 	v := o.field("attempts")
 	if v == nil || p.MaxAttempts == 0 {
 		return false
 	}
 	n, _ := new(big.Rat).SetString(plain(v))
-	return n.Cmp(big.NewRat(int64(p.MaxAttempts), 1)) < 0
+	return n.Cmp(big.NewRat(int64(p.MaxAttempts+more), 1)) < 0
 }
 
 // retryable looks at the error of our side, and for an operation that failed at
@@ -165,7 +274,13 @@ func (w *world) retryable(o *row, p rules.TypePolicy) bool {
 	if w.unknown(o, "error_class") {
 		return false
 	}
-	if e, ok := o.field("error_class").(string); ok && e != "transient" && e != "none" {
+	e, _ := o.field("error_class").(string)
+	if code, _ := o.field("error_code").(string); e == "" && code != "" {
+		if e = string(p.Errors[code]); e == "" {
+			return false // a code that is not listed is ambiguous
+		}
+	}
+	if e != "" && e != "transient" && e != "none" {
 		return false
 	}
 	if !o.is(Absent, failedAtProvider) {
@@ -236,12 +351,9 @@ func (w *world) newer(x, o *row) bool {
 // all fields of `once_per` has an effect or is undecided. Null equals null.
 //
 // Reading: decided are only a proven absence and a documented rule.
-func (w *world) siblingEffect(o *row, p rules.TypePolicy) bool {
-	if len(p.OncePer) == 0 {
-		return false
-	}
+func (w *world) siblingEffect(o *row) bool {
 	for _, x := range w.o {
-		if x == o || !x.stands() || x.field("type") != o.field("type") || !sameIn(x, o, p.OncePer) {
+		if x == o || !x.stands() || !w.sameOnce(o, x) {
 			continue
 		}
 		effects, _ := w.split(x)
@@ -251,6 +363,12 @@ func (w *world) siblingEffect(o *row, p rules.TypePolicy) bool {
 		}
 	}
 	return false
+}
+
+// sameOnce tells whether two operations are for the same thing by `once_per`.
+func (w *world) sameOnce(o, x *row) bool {
+	p := w.policy(o)
+	return len(p.OncePer) > 0 && x.field("type") == o.field("type") && sameIn(x, o, p.OncePer)
 }
 
 func sameIn(a, b *row, fields []string) bool {
@@ -313,7 +431,12 @@ func (w *world) compensate(o *row) Proposal {
 		if l == good {
 			continue
 		}
-		p := w.unless(Compensate, w.compensateChecks(l, good, effects))
+		u := unit{o: o, r: l.r, class: Duplicate, reason: surplusEffect}
+		u.wants(Compensate, w.compensateChecks(l, good, effects))
+		p := w.ruled(u)
+		if p.Queue == Compensate {
+			p.Parameters = w.parameters(l.r, w.policy(o).CompensateParameters)
+		}
 		w.surplus[l.r.RID] = p
 		if p.Queue == Compensate {
 			all.Queue = Compensate
@@ -344,7 +467,12 @@ func (w *world) compensateChecks(l, good *link, effects []*link) []string {
 	refuse("not_succeeded", w.status(l.r) != rules.Succeeded || good != nil && w.status(good.r) != rules.Succeeded)
 	refuse("not_settled", !l.settled || good != nil && !good.settled)
 	refuse("no_remote_id", l.r.field("remote_id") == nil)
-	refuse("no_business_operation", w.policy(l.o).CompensateWith == "")
+	p := w.policy(l.o)
+	refuse("no_business_operation", p.CompensateWith == "")
+	refuse("no_parameter", !w.given(l.r, p.CompensateParameters))
+	refuse("on_hold", w.held(l.o))
+	refuse("no_policy", w.withoutPolicy(l.o))
+	refuse("state", w.hasState() && w.illegal(l.o, Compensate))
 	return out
 }
 

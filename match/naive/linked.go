@@ -22,7 +22,7 @@ func (w *world) judgeLinked() {
 		case excused:
 			w.decideLinked(o, failed, 'C', NotApplicable, reason, nil)
 			w.answered(failed)
-		case len(effects) == 0 && o.field("state") == "confirmed":
+		case len(effects) == 0 && w.heldConfirmed(o):
 			w.conflict(o, failed)
 		case len(effects) == 0:
 			v := w.withoutEffect(o, true)

@@ -85,15 +85,20 @@ const (
 // Proposal is the safe next step for one operation. Refused lists every check
 // that kept it out of its acting queue, in the order of verdicts.md V30 and V31.
 type Proposal struct {
-	Queue   Queue
-	Refused []string
+	Queue      Queue
+	Refused    []string
+	Rule       string // the rule of the job that fits, "" where none does
+	Release    string // the releases that a requeue needs, joined by ';'
+	Next       string // the local state that it leads to
+	Parameters string // of the business operation, as JSON
 }
 
-// Outcome has one verdict for every input row, one proposal for every operation,
-// and one for every surplus effect, by row id.
+// Outcome has one verdict for every input row, one proposal for every operation, one
+// for every surplus effect, and one for every result that belongs to no operation and
+// needs something, by row id.
 type Outcome struct {
 	Operations map[int64]Verdict
 	Results    map[int64]Verdict
 	Proposals  map[int64]Proposal // of the operations
-	Surplus    map[int64]Proposal // of the results that are surplus effects
+	Surplus    map[int64]Proposal // of the results that are surplus effects, or that nobody asked for
 }

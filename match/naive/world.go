@@ -105,6 +105,9 @@ func (w *world) outcome() (*Outcome, error) {
 	}
 	for _, r := range w.r {
 		out.Results[r.RID] = *r.decided
+		if p := w.proposeFree(r); p.Queue != None {
+			w.surplus[r.RID] = p
+		}
 	}
 	return out, nil
 }

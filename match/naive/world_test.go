@@ -105,7 +105,25 @@ func (s *scratch) load(t testing.TB, seed uint64) loaded {
 		OperationsCoverage: l.relations[0].Coverage, ResultsCoverage: l.relations[1].Coverage,
 		ResultSources: sources(l.job.Job, l.relations[1]),
 	}
+	l.input.FormerKeys = former(l.job, rows[1], seed)
 	return l
+}
+
+// former are the keys that former runs know: in some worlds nobody has asked, in some
+// they know nothing, in some they know the keys of a result or two.
+func former(job *rules.Bound, results []extract.Row, seed uint64) map[int][]string {
+	if seed%4 == 0 {
+		return nil
+	}
+	out := map[int][]string{}
+	for n, r := range results {
+		for i := range job.Match {
+			if k, ok := r.V[fmt.Sprintf("k%d", i)].(string); ok && seed%4 == 1 && uint64(n)%7 == seed%7 {
+				out[i] = append(out[i], k)
+			}
+		}
+	}
+	return out
 }
 
 // sources finds the source of every file of the results.
