@@ -24,7 +24,7 @@ func (c *classifier) items() error {
 // ok renders a check: it fails unless the condition is true, so that what is
 // unknown is never favourable.
 func ok(cond string, check Check) string {
-	return fmt.Sprintf("(CASE WHEN %s THEN 0 ELSE %d END)", cond, check)
+	return fmt.Sprintf("(CASE WHEN %s THEN 0 ELSE %s END)", cond, bit(check))
 }
 
 func (c *classifier) policy(value func(rules.TypePolicy) string, none string) string {

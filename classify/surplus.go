@@ -44,7 +44,7 @@ func (c *classifier) surplusFacts() error {
 	}
 	return c.exec("surplus_facts", duck.Slots{
 		"barred": strings.Join([]string{ok(unheld, OnHold), ok(c.hasPolicy(), NoPolicy), ok(c.undoable(), State)}, " | "),
-		"given":  c.given(c.o, func(p rules.TypePolicy) map[string]string { return p.CompensateParameters }), "no_parameter": fmt.Sprint(NoParameter),
+		"given":  c.given(c.o, func(p rules.TypePolicy) map[string]string { return p.CompensateParameters }), "no_parameter": bit(NoParameter),
 		"partial": partial, "total": total,
 		"remote":    c.r.Raw("remote_id", "VARCHAR"),
 		"satisfies": "(" + strings.Join(satisfies, " AND ") + ")",
@@ -54,9 +54,9 @@ func (c *classifier) surplusFacts() error {
 			}
 			return duck.Literal(p.CompensateWith)
 		}, "CAST(NULL AS VARCHAR)"),
-		"no_good": fmt.Sprint(NoGoodEffect), "differs": fmt.Sprint(GoodEffectDiffers),
-		"not_succeeded": fmt.Sprint(NotSucceeded), "not_settled": fmt.Sprint(NotSettled),
-		"no_remote": fmt.Sprint(NoRemoteID), "no_business": fmt.Sprint(NoBusinessOperation)})
+		"no_good": bit(NoGoodEffect), "differs": bit(GoodEffectDiffers),
+		"not_succeeded": bit(NotSucceeded), "not_settled": bit(NotSettled),
+		"no_remote": bit(NoRemoteID), "no_business": bit(NoBusinessOperation)})
 }
 
 // given is true where every parameter of the business operation has a value on the
