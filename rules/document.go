@@ -3,7 +3,6 @@ package rules
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,13 +26,6 @@ const (
 	jobFile    = "job file"
 	policyFile = "policy file"
 )
-
-// place is a position in the job file, both from 1; or in a preset, whose name and
-// version file is then; or in a policy file, by its mark.
-type place struct {
-	line, column int
-	file         string
-}
 
 // decoder walks the nodes of one job file and collects every fault.
 type decoder struct {
@@ -153,232 +145,6 @@ func (d *decoder) secondDocument() place {
 	return place{}
 }
 
-// expand copies the tree with every alias replaced by what it stands for, and
-// every merge key (<<) by the keys it brings; a key beside it wins. The copy is
-// bounded in size and depth, so that nested aliases cannot exhaust memory.
-func (d *decoder) expand(n *yaml.Node, depth int, via []*yaml.Node) *yaml.Node {
-	d.nodes++
-	if d.nodes > maxNodes || depth > maxDepth {
-		if d.nodes < 2*maxNodes { // said once
-			d.failAt(at(n), "", "write the parts out, or split the job", "the %s has more than %d values or %d levels after its aliases are filled in", d.what, maxNodes, maxDepth)
-			d.nodes = 2 * maxNodes
-		}
-		return nil
-	}
-	if n.Kind == yaml.AliasNode {
-		for _, v := range via {
-			if v == n.Alias {
-				d.failAt(at(n), "", "remove the alias", "the alias *%s contains itself", n.Value)
-				return nil
-			}
-		}
-		out := d.expand(n.Alias, depth+1, append(via, n.Alias))
-		if out != nil {
-			out.Line, out.Column = n.Line, n.Column
-		}
-		return out
-	}
-	out := &yaml.Node{Kind: n.Kind, Style: n.Style, Tag: n.Tag, Value: n.Value, Line: n.Line, Column: n.Column}
-	if n.Kind != yaml.MappingNode {
-		for _, c := range n.Content {
-			e := d.expand(c, depth+1, via)
-			if e == nil {
-				return nil
-			}
-			out.Content = append(out.Content, e)
-		}
-		return out
-	}
-	var merged []*yaml.Node
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, v := d.expand(n.Content[i], depth+1, via), d.expand(n.Content[i+1], depth+1, via)
-		if k == nil || v == nil {
-			return nil
-		}
-		if k.Value != "<<" || k.ShortTag() != "!!merge" {
-			out.Content = append(out.Content, k, v)
-			continue
-		}
-		sources := []*yaml.Node{v}
-		if v.Kind == yaml.SequenceNode {
-			sources = v.Content
-		}
-		for _, s := range sources {
-			if s.Kind != yaml.MappingNode {
-				d.failAt(at(s), "", "`<<: *name` takes the alias of a mapping", "a merge key takes a mapping, this is a %s", kindName(s))
-				return nil
-			}
-			merged = append(merged, s)
-		}
-	}
-	for _, m := range merged {
-		for i := 0; i+1 < len(m.Content); i += 2 {
-			if lookup(out, m.Content[i].Value) == nil {
-				out.Content = append(out.Content, m.Content[i], m.Content[i+1])
-			}
-		}
-	}
-	return out
-}
-
-// lookup returns the value of a key of a mapping node, or nil.
-func lookup(n *yaml.Node, name string) *yaml.Node {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == name {
-			return n.Content[i+1]
-		}
-	}
-	return nil
-}
-
-// overlay merges two values: mappings key by key, the upper one wins; anything
-// else is replaced. The nodes keep their places.
-func overlay(base, over *yaml.Node) *yaml.Node {
-	if base == nil || over == nil || base.Kind != yaml.MappingNode || over.Kind != yaml.MappingNode {
-		if over == nil {
-			return base
-		}
-		return over
-	}
-	out := *over
-	out.Content = append([]*yaml.Node(nil), over.Content...)
-	for i := 0; i+1 < len(base.Content); i += 2 {
-		k, v := base.Content[i], base.Content[i+1]
-		replaced := false
-		for j := 0; j+1 < len(out.Content); j += 2 {
-			if out.Content[j].Value == k.Value {
-				out.Content[j+1] = overlay(v, out.Content[j+1])
-				replaced = true
-			}
-		}
-		if !replaced {
-			out.Content = append(out.Content, k, v)
-		}
-	}
-	return &out
-}
-
-// at is where a node stands. Nodes of presets carry their preset as a comment.
-func at(n *yaml.Node) place { return place{line: n.Line, column: n.Column, file: n.LineComment} }
-
-func kindName(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "mapping"
-	case yaml.SequenceNode:
-		return "list"
-	default:
-		if n.ShortTag() == "!!null" {
-			return "key without a value"
-		}
-		return "single value"
-	}
-}
-
-func (d *decoder) failAt(p place, path, hint, format string, args ...any) {
-	if len(d.errs) == maxErrors {
-		d.errs = append(d.errs, Error{File: d.file, Line: len(d.lines) + 1, Column: 1, Msg: "more faults than are listed", Hint: "correct these first"})
-	}
-	if len(d.errs) > maxErrors {
-		return
-	}
-	e := Error{File: d.file, Line: p.line, Column: p.column, Path: path, Hint: hint, Msg: fmt.Sprintf(format, args...)}
-	e.File = d.fileOf(p)
-	if line, ok := d.line(p); ok {
-		e.Source = printable(line)
-	}
-	d.errs = append(d.errs, e)
-}
-
-// fileOf names the file of a place, as messages do.
-func (d *decoder) fileOf(p place) string {
-	name, ok := strings.CutPrefix(p.file, fileMark)
-	switch {
-	case p.file == "":
-		return d.file
-	case !ok:
-		return "preset " + p.file
-	case filepath.IsAbs(filepath.FromSlash(name)):
-		return name
-	}
-	return filepath.ToSlash(filepath.Join(filepath.Dir(d.file), filepath.FromSlash(name)))
-}
-
-// line is the text at a place; false where it is not known, as in a preset.
-func (d *decoder) line(p place) (string, bool) {
-	lines := d.fileLines[p.file]
-	if p.file == "" {
-		lines = d.lines
-	}
-	if p.line < 1 || p.line > len(lines) {
-		return "", false
-	}
-	return lines[p.line-1], true
-}
-
-// maxSourceLine bounds the source line shown with an error, in characters.
-const maxSourceLine = 200
-
-// printable makes a source line safe for a terminal: control characters become
-// blanks, which keeps the caret in its column.
-func printable(line string) string {
-	rs := []rune(line)
-	if len(rs) > maxSourceLine {
-		rs = append(rs[:maxSourceLine:maxSourceLine], '…')
-	}
-	for i, r := range rs {
-		if r != '\t' && !strconv.IsPrint(r) {
-			rs[i] = ' '
-		}
-	}
-	return string(rs)
-}
-
-// faulty tells whether a fault was reported at the path or below it. What depends
-// on such a value is not judged, so that one fault does not bring others.
-func (d *decoder) faulty(path string) bool {
-	return slices.ContainsFunc(d.errs, func(e Error) bool {
-		return e.Path == path || strings.HasPrefix(e.Path, path+".")
-	})
-}
-
-// fail reports a fault of the value at the path, or of the nearest one above it
-// that the file has.
-func (d *decoder) fail(path, hint, format string, args ...any) {
-	d.failAt(d.place(path), path, hint, format, args...)
-}
-
-func (d *decoder) warn(path, hint, format string, args ...any) {
-	p := d.place(path)
-	d.warnings = append(d.warnings, Warning{File: d.fileOf(p), Line: p.line, Column: p.column, Path: path, Hint: hint, Msg: fmt.Sprintf(format, args...)})
-}
-
-func (d *decoder) place(path string) place {
-	for {
-		if p, ok := d.places[path]; ok {
-			return p
-		}
-		path = parentPath(path)
-	}
-}
-
-// parentPath of a.b[2] is a.b, and of that a; "" is the job.
-func parentPath(path string) string {
-	if i := strings.LastIndexAny(path, ".["); i >= 0 {
-		return path[:i]
-	}
-	return ""
-}
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}
-
-func index(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
-
 // object is one mapping of the file, checked against its shape.
 type object struct {
 	d      *decoder
@@ -451,17 +217,6 @@ func (d *decoder) record(path string, k, v *yaml.Node) {
 	}
 }
 
-// described names the value at a path; the file as a whole by what it is.
-func (d *decoder) described(path string) string {
-	switch {
-	case path != "":
-		return path
-	case d.what != jobFile:
-		return "the " + d.what
-	}
-	return "the job"
-}
-
 // free reads a mapping whose keys are names of the user's own.
 func (d *decoder) free(n *yaml.Node, path string, each func(name string, key, value *yaml.Node, path string)) {
 	if n.Kind != yaml.MappingNode {
@@ -503,12 +258,6 @@ func (o *object) node(name string) *yaml.Node {
 }
 
 func (o *object) has(name string) bool { return o.node(name) != nil }
-
-func (o *object) at(name string) string { return join(o.path, name) }
-
-func (o *object) fail(name, hint, format string, args ...any) {
-	o.d.fail(o.at(name), hint, format, args...)
-}
 
 // sub returns the mapping under a key, or nil.
 func (o *object) sub(name string, s *shape) *object {

@@ -446,7 +446,7 @@ match: [{pass: operation_id, on: [operation_id]}]
 
 // FuzzParse: no text panics, and what loads keeps its digest in the effective form.
 func FuzzParse(f *testing.F) {
-	for _, pattern := range []string{"testdata/*.yaml", "testdata/pairs/a*.yaml", "testdata/pairs/e*.yaml"} {
+	for _, pattern := range []string{"testdata/*.yaml", "testdata/pairs/a*.yaml", "testdata/pairs/e*.yaml", "testdata/pairs/m*.yaml", "testdata/pairs/r*.yaml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			f.Fatal(err)
@@ -460,6 +460,11 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Add(rules.InitTemplate())
+	whole, err := rules.Load("testdata/policy.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole.Effective())
 	f.Add([]byte("job: [\n"))
 	f.Add([]byte("{}"))
 	f.Fuzz(func(t *testing.T, src []byte) {
