@@ -206,6 +206,14 @@ func (s *session) printProposals(e pipeline.Explanation) {
 		default:
 			s.printf("  rule %s\n", inline(p.Rule))
 		}
+		for _, w := range p.Why {
+			s.printf("  %s\n", inline(w))
+		}
+		for _, w := range []struct{ what, text string }{{"because", p.Because}, {"released by", p.Release}, {"closed as", p.ClosingReason}, {"advice:", p.Advice}} {
+			if w.text != "" {
+				s.printf("  %s %s\n", w.what, inline(w.text))
+			}
+		}
 		if p.ObserveOnly {
 			s.printf("  to observe only: the job does not let anybody act yet\n")
 		}

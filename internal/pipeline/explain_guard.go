@@ -21,8 +21,11 @@ func (x *explainer) proposals(e *Explanation) ([]Proposal, error) {
 		return nil, err
 	}
 	for i := range out {
-		out[i].wanted = wanted(e.Row)
-		out[i].Checks = x.guardChecks(out[i].wanted, out[i].refused, valueOf(e.Values, "type"))
+		out[i].wanted = x.wantedOf(e.Row, out[i])
+		out[i].Checks = x.guardChecks(out[i].wanted, classify.Class(e.Row.Class), out[i].refused, valueOf(e.Values, "type"))
+		if out[i].Why, err = x.ruleTrace(out[i].Item); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
@@ -39,7 +42,7 @@ func (x *explainer) items(cond string) ([]Proposal, error) {
 		var p Proposal
 		var refused string
 		var next, expiry *int64
-		if err := rows.Scan(&p.Item, &p.Queue, &refused, &p.Rule, &next, &expiry, &p.ObserveOnly, &p.Deferred); err != nil {
+		if err := rows.Scan(&p.Item, &p.Queue, &refused, &p.Rule, &next, &expiry, &p.ObserveOnly, &p.Deferred, &p.Because, &p.Release, &p.ClosingReason, &p.Advice); err != nil {
 			return nil, err
 		}
 		if refused != "" {
@@ -73,30 +76,33 @@ func wanted(row Place) classify.Queue {
 	return classify.Review
 }
 
+// wantedOf is wanted for the item of a row: the policy may close an absent operation of
+// which a newer version exists, and undo an effect that nobody asked for.
+func (x *explainer) wantedOf(row Place, p Proposal) classify.Queue {
+	switch class := classify.Class(row.Class); {
+	case class == classify.Absent && p.Queue == string(classify.Close):
+		return classify.Close
+	case class == classify.Unexpected && (p.Queue == string(classify.Compensate) || len(p.refused) > 0):
+		return classify.Compensate
+	}
+	return wanted(row)
+}
+
 // guardChecks lists every check of the proposal that the verdict could lead to, passed
 // or refused, and those that were not made since the job declares nothing for them. A
 // check that was not made is not called passed.
-func (x *explainer) guardChecks(want classify.Queue, refused []string, typ *string) []GuardCheck {
+func (x *explainer) guardChecks(want classify.Queue, class classify.Class, refused []string, typ *string) []GuardCheck {
 	out := []GuardCheck{}
 	for bit := classify.Check(1); bit.Codes() != ""; bit <<= 1 {
 		code := bit.Codes()
 		failed := slices.Contains(refused, code)
-		var asked bool
-		switch want {
-		case classify.Requeue:
-			asked = bit < classify.NoGoodEffect
-		case classify.Compensate:
-			asked = bit >= classify.NoGoodEffect
-		case classify.Confirm, classify.Close:
-			asked = bit == classify.State
-		}
-		if !asked && !failed {
+		if !bit.Asked(want, class) && !failed {
 			continue
 		}
 		k := GuardCheck{Code: code, Made: true, Refused: failed, Sentence: guardWords[code].passed}
 		if failed {
 			k.Sentence = classify.Sentence(code)
-		} else if missing := x.notAsked(bit, typ); missing != "" {
+		} else if missing := x.notAsked(bit, want, typ); missing != "" {
 			k.Made, k.Sentence = false, missing
 		}
 		out = append(out, k)
@@ -106,7 +112,7 @@ func (x *explainer) guardChecks(want classify.Queue, refused []string, typ *stri
 
 // notAsked says why a check that was not refused could not refuse anything, "" where it
 // was made.
-func (x *explainer) notAsked(bit classify.Check, typ *string) string {
+func (x *explainer) notAsked(bit classify.Check, want classify.Queue, typ *string) string {
 	ops := &x.b.Operations
 	field := func(names ...string) string {
 		for _, n := range names {
@@ -130,7 +136,9 @@ func (x *explainer) notAsked(bit classify.Check, typ *string) string {
 		}
 		return field("first_failed_at")
 	case classify.ErrorClass:
-		return field("error_class")
+		if ops.Field("error_code") == nil {
+			return field("error_class")
+		}
 	case classify.Lease:
 		return field("lease_until")
 	case classify.StaleExport:
@@ -140,38 +148,33 @@ func (x *explainer) notAsked(bit classify.Check, typ *string) string {
 	case classify.NewerVersion:
 		return field("version", "entity")
 	case classify.SiblingEffect:
-		if len(policy.OncePer) == 0 {
+		if len(policy.OncePer) == 0 && ops.Field("replaces") == nil {
 			return "not asked: the policy has no once_per"
 		}
 	case classify.OnHold:
 		return field("hold")
+	case classify.Payload:
+		if ops.Field("payload_expires_at") == nil {
+			return field("payload_ref")
+		}
+	case classify.ProofLifetime:
+		if policy.ProofValid == 0 {
+			return "not asked: the policy has no proof_valid"
+		}
+	case classify.NoPolicy:
+		if len(x.b.Types) == 0 {
+			return "not asked: the job has no policies"
+		}
+	case classify.NoParameter:
+		if len(policy.CompensateParameters) == 0 && policy.Unexpected == nil {
+			return "not asked: the policy names no parameters"
+		}
+	case classify.State:
+		if want == classify.Compensate {
+			return field("state")
+		}
 	}
 	return ""
-}
-
-// guardWords says for each check what it means that it passed, and the smallest change
-// by which a refused one would pass.
-var guardWords = map[string]struct{ passed, remedy string }{
-	"not_idempotent":        {"its type is declared idempotent", "`idempotent: true` for its type, if a second call under the same key really acts once"},
-	"no_key":                {"it has an idempotency key", "an idempotency key on the operation"},
-	"key_lifetime":          {"the next attempt fits into the lifetime of the key", "a reference time so early that the next attempt comes before the end of idempotency_key_ttl"},
-	"key_shared":            {"no other operation carries its key", "an idempotency key that no other operation carries"},
-	"attempts":              {"attempts are left", "fewer attempts than max_attempts, or a higher max_attempts of its type"},
-	"duration":              {"the next attempt fits before max_duration", "a reference time so early that the next attempt comes within max_duration of the first failure"},
-	"error_class":           {"its last error is none or transient", "an error class that is empty, none or transient; for a refusal by the provider its status under `retryable`"},
-	"lease":                 {"no worker holds it", "a lease that has ended at the reference time"},
-	"no_identity":           {"results of an account that should know it carry keys of its kind", "an identity key of the operation that results of such an account carry"},
-	"stale_export":          {"the operations export is fresh", "an operations export not older than export_age at the reference time"},
-	"newer_version":         {"there is no newer version of its entity and type", "no operation of the same entity and type with a newer version"},
-	"sibling_effect":        {"no other operation for the same thing has an effect or is undecided", "no other operation under once_per with an effect, or undecided"},
-	"on_hold":               {"it is not on hold", "the hold taken off"},
-	"state":                 {"a transition leads from its local state there", "a local state from which the declared transitions lead there"},
-	"no_good_effect":        {"a rule names the effect to keep", "a keep_effect rule that names one effect, and no tie"},
-	"good_effect_differs":   {"the effect to keep is what was asked for", "an effect to keep that alone has the operation's amount, currency and version"},
-	"not_succeeded":         {"both effects have succeeded", "both effects with a status that is mapped to succeeded"},
-	"no_business_operation": {"the policy names the operation that undoes it", "`compensate_with` for its type"},
-	"not_settled":           {"the identity keys of both effects are the operation's", "identity keys on both effects that equal the operation's"},
-	"no_remote_id":          {"the effect has an id at the provider", "a remote id on the surplus effect"},
 }
 
 // refusedChanges names for each proposal that a check refused what would have to change,

@@ -63,7 +63,7 @@ func TestGuardChecks(t *testing.T) {
 	x := &explainer{b: b}
 	typ := "charge"
 	codes := func(row Place, refused ...string) (passed, failed, not string) {
-		for _, k := range x.guardChecks(wanted(row), refused, &typ) {
+		for _, k := range x.guardChecks(x.wantedOf(row, Proposal{refused: refused}), classify.Class(row.Class), refused, &typ) {
 			switch {
 			case k.Sentence == "":
 				t.Errorf("%s says nothing", k.Code)
@@ -78,8 +78,8 @@ func TestGuardChecks(t *testing.T) {
 		return passed, failed, not
 	}
 	passed, failed, not := codes(Place{Class: "absent", Reason: "no_result"}, "attempts", "state")
-	if failed != "attempts state " || passed != "not_idempotent no_key key_lifetime key_shared lease no_identity " ||
-		not != "duration error_class stale_export newer_version sibling_effect on_hold " {
+	if failed != "attempts state " || passed != "not_idempotent no_key key_lifetime key_shared lease no_identity risk no_policy " ||
+		not != "duration error_class stale_export newer_version sibling_effect on_hold payload proof_lifetime " {
 		t.Errorf("absent: passed %s; refused %s; not asked %s", passed, failed, not)
 	}
 	passed, failed, _ = codes(Place{Class: "duplicate", Reason: "surplus_effect"}, "no_good_effect")
@@ -87,10 +87,10 @@ func TestGuardChecks(t *testing.T) {
 		t.Errorf("surplus effect: passed %s; refused %s", passed, failed)
 	}
 	for _, row := range []Place{{Class: "correct", Reason: "equal"}, {Class: "not_applicable", Reason: "cancelled"}} {
-		if passed, failed, _ = codes(row); passed != "state " || failed != "" {
+		if passed, failed, _ = codes(row); passed != "no_policy state " || failed != "" {
 			t.Errorf("%s: passed %s; refused %s", row.Class, passed, failed)
 		}
-		if passed, failed, _ = codes(row, "state"); passed != "" || failed != "state " {
+		if passed, failed, _ = codes(row, "state"); passed != "no_policy " || failed != "state " {
 			t.Errorf("%s: passed %s; refused %s", row.Class, passed, failed)
 		}
 	}

@@ -101,16 +101,22 @@ type FieldTrace struct {
 
 // Proposal is a queue item with every check of the guard.
 type Proposal struct {
-	Item        string         `json:"item_id"`
-	Queue       string         `json:"queue"`
-	Rule        string         `json:"rule,omitempty"`
-	Checks      []GuardCheck   `json:"checks"`
-	NextAttempt string         `json:"next_attempt,omitempty"`
-	Expiry      string         `json:"expiry,omitempty"`
-	ObserveOnly bool           `json:"observe_only,omitempty"`
-	Deferred    bool           `json:"deferred,omitempty"`
-	wanted      classify.Queue // what the verdict could have led to
-	refused     []string       // codes
+	Item        string       `json:"item_id"`
+	Queue       string       `json:"queue"`
+	Rule        string       `json:"rule,omitempty"`
+	Checks      []GuardCheck `json:"checks"`
+	NextAttempt string       `json:"next_attempt,omitempty"`
+	Expiry      string       `json:"expiry,omitempty"`
+	ObserveOnly bool         `json:"observe_only,omitempty"`
+	Deferred    bool         `json:"deferred,omitempty"`
+	// Why says which rule of the policy fitted, and why those before it did not.
+	Why           []string       `json:"why,omitempty"`
+	Because       string         `json:"because,omitempty"` // the sentence of that rule
+	Release       string         `json:"release,omitempty"` // lifted an allowance
+	ClosingReason string         `json:"closing_reason,omitempty"`
+	Advice        string         `json:"advice,omitempty"`
+	wanted        classify.Queue // what the verdict could have led to
+	refused       []string       // codes
 }
 
 // GuardCheck is one check of the guard.

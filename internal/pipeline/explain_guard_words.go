@@ -1,0 +1,35 @@
+package pipeline
+
+// guardWords says for each check what it means that it passed, and the smallest change
+// by which a refused one would pass.
+var guardWords = map[string]struct{ passed, remedy string }{
+	"not_idempotent":        {"its type is declared idempotent", "`idempotent: true` for its type, if a second call under the same key really acts once"},
+	"no_key":                {"it has an idempotency key", "an idempotency key on the operation"},
+	"key_lifetime":          {"the next attempt fits into the lifetime of the key", "a reference time so early that the next attempt comes before the end of idempotency_key_ttl"},
+	"key_shared":            {"no other operation carries its key", "an idempotency key that no other operation carries"},
+	"attempts":              {"attempts are left", "fewer attempts than max_attempts, or a higher max_attempts of its type"},
+	"duration":              {"the next attempt fits before max_duration", "a reference time so early that the next attempt comes within max_duration of the first failure"},
+	"error_class":           {"its last error is none or transient", "an error class that is empty, none or transient; for a refusal by the provider its status under `retryable`"},
+	"lease":                 {"no worker holds it", "a lease that has ended at the reference time"},
+	"no_identity":           {"results of an account that should know it carry keys of its kind", "an identity key of the operation that results of such an account carry"},
+	"stale_export":          {"the operations export is fresh", "an operations export not older than export_age at the reference time"},
+	"newer_version":         {"there is no newer version of its entity and type", "no operation of the same entity and type with a newer version"},
+	"sibling_effect":        {"no other operation for the same thing has an effect, is undecided, or could be sent as well", "no other operation under once_per, or that replaces it or is replaced by it, with an effect, undecided, or to be sent as well"},
+	"on_hold":               {"it is not on hold", "the hold taken off"},
+	"payload":               {"what would be sent is there until the next attempt", "a payload reference on the operation, and a payload that lives past the next attempt"},
+	"risk":                  {"its type is neither irreversible nor regulated", "another `risk` for its type, if a failure of it need not go to a person at once"},
+	"proof_lifetime":        {"the next attempt fits before the proof of the absence ends", "a longer `proof_valid` for its type, or a shorter step of its backoff"},
+	"no_policy":             {"the job has a policy for its type", "its type under `types`, or `\"*\"` there"},
+	"class":                 {"no rule proposes what the verdict does not allow", "a rule that proposes what the verdict allows, or review"},
+	"state":                 {"a transition leads from its local state there", "a local state from which the declared transitions lead there"},
+	"no_good_effect":        {"a rule names the effect to keep", "a keep_effect rule that names one effect, and no tie"},
+	"good_effect_differs":   {"the effect to keep is what was asked for", "an effect to keep that alone has the operation's amount, currency and version"},
+	"not_succeeded":         {"both effects have succeeded", "both effects with a status that is mapped to succeeded"},
+	"no_business_operation": {"the policy names the operation that undoes it", "`compensate_with` for its type"},
+	"not_settled":           {"the identity keys of both effects are the operation's", "identity keys on both effects that equal the operation's"},
+	"no_remote_id":          {"the effect has an id at the provider", "a remote id on the effect to undo"},
+	"no_parameter":          {"the effect has a value for every parameter of the business operation", "a value in each field that `parameters` names, on the effect to undo"},
+	"no_owner":              {"the policy names who answers for it", "`unexpected: {owner: …}` for its type, or a rule under `policy` that names the case"},
+	"partial_register":      {"the operations are the whole register", "`whole_register: true` on the operations, where nothing is in flight that they do not hold; or a rule under `policy` that names the case"},
+	"known_before":          {"no former run knows its keys", "former runs that do not know its keys; or a rule under `policy` that names the case"},
+}
