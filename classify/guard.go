@@ -60,7 +60,7 @@ var checkNames = []struct{ Code, Sentence string }{
 	{"attempts", "the attempts are used up, or their number or limit is unknown"},
 	{"duration", "no next attempt fits before the longest duration since the first failure"},
 	{"error_class", "the last error is neither none nor transient, its code is not listed, or the refusal is not declared retryable"},
-	{"lease", "a worker holds a live lease"},
+	{"lease", "a worker holds a live lease, or the end of its lease is not known"},
 	{"no_identity", "the operation has no identity key that results carry, so silence proves nothing"},
 	{"stale_export", "the operations export is older than the policy allows"},
 	{"newer_version", "the operations hold a newer version of the same entity and type"},

@@ -102,14 +102,16 @@ func (c *classifier) requeueFacts() error {
 		return fmt.Sprint(p.MaxAttempts)
 	}, "NULL")
 	personal := c.policy(func(p rules.TypePolicy) string { return fmt.Sprint(p.Risk == "irreversible" || p.Risk == "regulated") }, "false")
+	// A failure without its time was at the creation at the earliest.
+	firstFailed := "coalesce(" + o.Instant("first_failed_at") + ", CASE WHEN " + c.hasFailed() + " THEN " + o.Instant("created_at") + " END)"
 	checks := []string{
 		ok(idempotent, NotIdempotent),
 		ok(idem+" IS NOT NULL", NoKey),
 		ok("NOT ("+idempotent+") OR t.next_us < t.key_end_us", KeyLifetime),
 		ok(c.o.Raw("attempts", "BIGINT")+" < "+limit, Attempts),
-		ok("NOT "+o.Unknown("first_failed_at")+" AND (t.duration_end_us IS NULL OR t.next_us < t.duration_end_us)", Duration),
+		ok("NOT "+o.Unknown("first_failed_at")+" AND ("+firstFailed+" IS NOT NULL OR NOT "+c.hasFailed()+") AND (t.duration_end_us IS NULL OR t.next_us < t.duration_end_us)", Duration),
 		ok(c.lastError()+" AND "+c.retryable(refused > 0), ErrorClass),
-		ok("NOT "+o.Unknown("lease_until")+" AND NOT coalesce("+o.Late("lease_until")+" > "+c.asOf()+", false)", Lease),
+		ok(c.unleased(), Lease),
 		ok("t.proof_end_us IS NULL OR t.next_us < t.proof_end_us", ProofLifetime),
 		ok("NOT ("+personal+")", Risk),
 		ok(c.hasPolicy(), NoPolicy),
@@ -161,7 +163,7 @@ func (c *classifier) requeueFacts() error {
 		"next":         c.nextAttempt(),
 		"first_use":    firstUse,
 		"ttl":          c.policy(func(p rules.TypePolicy) string { return duration(p.KeyTTL) }, duration(0)),
-		"first_failed": o.Instant("first_failed_at"),
+		"first_failed": firstFailed,
 		"max_duration": c.policy(func(p rules.TypePolicy) string { return duration(p.MaxDuration) }, duration(0)),
 		"payload_end":  o.Instant("payload_expires_at"),
 		"proof_end": c.policy(func(p rules.TypePolicy) string {
@@ -207,6 +209,27 @@ func (c *classifier) lastError() string {
 		known += " AND NOT " + c.o.Unknown("error_code")
 	}
 	return known + " AND coalesce(" + class + ", 'none') IN ('none', 'transient')"
+}
+
+// hasFailed is true where the record shows an error, whatever it says of its time.
+func (c *classifier) hasFailed() string {
+	text := func(field string) string {
+		return "nullif(CAST(" + c.o.Raw(field, "VARCHAR") + " AS VARCHAR), '')"
+	}
+	return "(" + strings.Join([]string{
+		"coalesce(" + text("error_class") + " <> 'none', false)", text("error_code") + " IS NOT NULL", c.o.Late("last_failed_at") + " IS NOT NULL",
+		c.o.Unknown("error_class"), c.o.Unknown("error_code"), c.o.Unknown("last_failed_at"),
+	}, " OR ") + ")"
+}
+
+// unleased is true where no worker holds the operation. A lease that cannot be read, or
+// that names a holder and no end, may be live.
+func (c *classifier) unleased() string {
+	cond := "NOT " + c.o.Unknown("lease_until") + " AND NOT coalesce(" + c.o.Late("lease_until") + " > " + c.asOf() + ", false)"
+	if c.o.Has("lease_holder") {
+		cond += " AND NOT " + c.o.Unknown("lease_holder") + " AND (" + c.o.Late("lease_until") + " IS NOT NULL OR nullif(CAST(" + c.o.Raw("lease_holder", "VARCHAR") + " AS VARCHAR), '') IS NULL)"
+	}
+	return cond
 }
 
 // payload is true where what would be sent is there, and will be at the next attempt;
