@@ -2,7 +2,9 @@ package extract
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/recon-batch/recon-batch/internal/fail"
@@ -69,7 +71,11 @@ func (s *stager) kept(f *foundFile, digest string) *staged {
 
 // gone is the error of a pinned file that cannot be read any more.
 func (f *foundFile) gone(cause error) error {
-	return fail.Wrap(fail.Input, cause, "%s is gone, and no staged form of it fits these declarations", f.rel).
+	if errors.Is(cause, fs.ErrNotExist) {
+		return fail.New(fail.Input, "%s is gone, and no staged form of it fits these declarations", f.rel).
+			WithHint("put the file of that day back")
+	}
+	return fail.Wrap(fail.Input, cause, "%s cannot be read any more, and no staged form of it fits these declarations", f.rel).
 		WithHint("put the file of that day back")
 }
 

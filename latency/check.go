@@ -2,6 +2,7 @@ package latency
 
 import (
 	"context"
+	"slices"
 
 	"github.com/recon-batch/recon-batch/internal/pipeline"
 )
@@ -30,7 +31,7 @@ type Report struct {
 	*Measured
 	Least  int64    `json:"least"`
 	Judged []Judged `json:"judged"`
-	Left   int      `json:"left"` // how many
+	Left   []string `json:"left"` // the types whose window is left, by all accounts or by one
 }
 
 // Check judges the declared windows against the links of the last nights: of each type,
@@ -40,7 +41,7 @@ type Report struct {
 func Check(ctx context.Context, o pipeline.Options, nights int, least int64) (*Report, error) {
 	var r *Report
 	err := measure(ctx, o, nights, func(m *Measured) error {
-		r = &Report{Measured: m, Least: least, Judged: []Judged{}}
+		r = &Report{Measured: m, Least: least, Judged: []Judged{}, Left: []string{}}
 		late, err := m.late(ctx, 0, 0)
 		if err != nil {
 			return err
@@ -59,8 +60,8 @@ func Check(ctx context.Context, o pipeline.Options, nights int, least int64) (*R
 				}
 			}
 			j.Verdict = judge(j, least)
-			if j.Verdict == Left {
-				r.Left++
+			if j.Verdict == Left && !slices.Contains(r.Left, j.Type) {
+				r.Left = append(r.Left, j.Type)
 			}
 			r.Judged = append(r.Judged, j)
 		}

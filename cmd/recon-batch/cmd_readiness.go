@@ -61,10 +61,7 @@ func (s *session) readiness(c *cli.Context) error {
 	failure := ""
 	switch {
 	case r.Contradicted > 0:
-		failure = fmt.Sprintf("%s of %s is contradicted by later evidence", count(r.Contradicted, "absence"), typ)
-		if r.Contradicted > 1 {
-			failure = fmt.Sprintf("%d absences of %s are contradicted by later evidence", r.Contradicted, typ)
-		}
+		failure = "later evidence contradicts " + count(r.Contradicted, "absence")
 	case c.IsSet("at-most") && r.UpperBound*100 > most:
 		failure = fmt.Sprintf("the upper bound %s is above %g %%", percent(r.UpperBound), most)
 	}

@@ -108,7 +108,10 @@ func (s *session) printWhatIf(w *rehearsal.WhatIf, file, job, out string) error 
 		if n.ExitTo != n.ExitFrom {
 			exit = fmt.Sprintf("%d to %d", n.ExitFrom, n.ExitTo)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%s\t%s\n", n.BusinessDate, n.RunID, n.Rows, n.Moved, n.Cases, exit, inline(n.Note))
+		if n.Note != "" {
+			exit += "\t" + inline(n.Note)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%s\n", n.BusinessDate, n.RunID, n.Rows, n.Moved, n.Cases, exit)
 	}
 	if err := flush(t); err != nil {
 		return err
@@ -121,7 +124,7 @@ func (s *session) printWhatIf(w *rehearsal.WhatIf, file, job, out string) error 
 	}
 	if len(w.Moves) > 0 {
 		s.printf("\nROWS\n")
-		fmt.Fprintln(t, "SIDE\tROWS\tAMOUNT\tFROM\t\tTO\t\tSUCH AS")
+		fmt.Fprintln(t, "SIDE\tROWS\tAMOUNT\tFROM\tPROPOSED\tTO\tPROPOSED\tSUCH AS")
 		for _, m := range w.Moves {
 			var ids []string
 			for _, e := range m.Examples {

@@ -176,6 +176,7 @@ func timeText(us int64) string {
 }
 
 func (s *session) printPercentiles(m *latency.Measured) error {
+	single := oneAccount(m)
 	for _, of := range []struct {
 		title string
 		get   func(latency.Group) latency.Percentiles
@@ -188,7 +189,7 @@ func (s *session) printPercentiles(m *latency.Measured) error {
 		fmt.Fprintln(w, "TYPE\tACCOUNT\tWEEKDAY\tLINKS\tP50\tP95\tP99\tP99.9")
 		for _, g := range m.Groups {
 			p := of.get(g)
-			if p.Links == 0 {
+			if p.Links == 0 || g.Account == "" && single[g.Type] {
 				continue
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", typeText(g.Type), all(g.Account), all(g.Weekday), p.Links,
@@ -199,6 +200,21 @@ func (s *session) printPercentiles(m *latency.Measured) error {
 		}
 	}
 	return nil
+}
+
+// oneAccount names the types with one account: the line of it is that of the type.
+func oneAccount(m *latency.Measured) map[string]bool {
+	n := map[string]int{}
+	for _, g := range m.Groups {
+		if g.Account != "" && g.Weekday == "" {
+			n[g.Type]++
+		}
+	}
+	out := map[string]bool{}
+	for t := range n {
+		out[t] = n[t] == 1
+	}
+	return out
 }
 
 func typeText(t string) string {
@@ -279,9 +295,9 @@ func (s *session) windowsCheck(c *cli.Context) error {
 		return err
 	}
 	var failure *errorObject
-	if r.Left > 0 {
+	if len(r.Left) > 0 {
 		s.ending = fail.Gate
-		failure = &errorObject{Code: fail.Gate, Name: exitName(fail.Gate), Message: "the observed p99 leaves " + count(int64(r.Left), "declared window"),
+		failure = &errorObject{Code: fail.Gate, Name: exitName(fail.Gate), Message: "the observed p99 leaves the declared window of " + inline(strings.Join(r.Left, ", ")),
 			Hint: "recon-batch windows suggest " + displayQuoted(job)}
 	}
 	if asJSON {
@@ -295,8 +311,12 @@ func (s *session) windowsCheck(c *cli.Context) error {
 	s.printf("\n")
 	w := tabwriter.NewWriter(s.stdout, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "TYPE\tACCOUNT\tLINKS\tP99 SINCE ATTEMPT\tP99 SINCE CREATION\tWINDOW\tLATE\tP99")
-	judged := false
+	judged, single := false, oneAccount(r.Measured)
 	for _, j := range r.Judged {
+		judged = judged || j.Verdict == latency.Within || j.Verdict == latency.Left
+		if j.Account == "" && single[j.Type] {
+			continue
+		}
 		window, late := "-", "-"
 		if j.Window != nil {
 			window, late = strings.Trim(j.Window.Words, "{}"), fmt.Sprint(j.Late)
@@ -305,7 +325,6 @@ func (s *session) windowsCheck(c *cli.Context) error {
 		if j.Verdict == latency.TooFew {
 			word = fmt.Sprintf("not judged: fewer than %s", count(r.Least, "link"))
 		}
-		judged = judged || j.Verdict == latency.Within || j.Verdict == latency.Left
 		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\n", typeText(j.Type), all(j.Account), j.SinceCreation.Links,
 			timeText(j.SinceAttempt.P99), timeText(j.SinceCreation.P99), window, late, word)
 	}
