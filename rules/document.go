@@ -39,6 +39,7 @@ type decoder struct {
 	given     map[string]place // path of a scalar or list in the file → where it stands
 	used      map[string]bool  // "shape.key" that a loader looked at
 	nodes     int
+	alone     bool // no other file is read
 }
 
 func newDecoder(src []byte, file string) *decoder {

@@ -22,10 +22,21 @@ func Load(path string) (*Job, error) {
 	return job, nil
 }
 
-// Parse reads a job from its text; name stands for the file in messages. Errors
-// are those of Load.
-func Parse(src []byte, name string) (*Job, error) {
+// Parse reads a job from its text; name stands for the file in messages, and its
+// folder is that of the policy files. Errors are those of Load.
+func Parse(src []byte, name string) (*Job, error) { return newDecoder(src, name).parse(src) }
+
+// ParseEffective reads an effective job, in which everything is written out, as
+// Parse does. It refuses one that names a policy file to read: the text may come
+// from anywhere, and says nothing of the files of this machine.
+func ParseEffective(src []byte, name string) (*Job, error) {
 	d := newDecoder(src, name)
+	d.alone = true
+	return d.parse(src)
+}
+
+func (d *decoder) parse(src []byte) (*Job, error) {
+	name := d.file
 	job := d.job(src)
 	if len(d.errs) > 0 {
 		d.errs.sort()

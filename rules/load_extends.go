@@ -57,6 +57,10 @@ func (d *decoder) resolve(name string, n *yaml.Node) (besideFile, error) {
 
 // beside reads a small file that the node at the path names. false: it was refused.
 func (d *decoder) beside(name string, n *yaml.Node, where string) (besideFile, bool) {
+	if d.alone {
+		d.failAt(at(n), where, "write out what the file says", "%s names a file, but an effective job stands alone", where)
+		return besideFile{}, false
+	}
 	f, err := d.resolve(name, n)
 	if err != nil {
 		d.failAt(at(n), where, "name a file in the folder of the job or below, or write an absolute path", "%s: %s", where, err)

@@ -311,8 +311,14 @@ func TestDigestCoversPolicyFiles(t *testing.T) {
 	if loadJob(t, filepath.Join(dir, "job.yaml")).Digest() != first.Digest() {
 		t.Error("the same files have two digests")
 	}
-	// The effective job stands alone: it loads where no policy file is.
-	again, err := rules.Parse(first.Effective(), filepath.Join(t.TempDir(), "effective.yaml"))
+	// The effective job stands alone: it loads where no policy file is, and one that
+	// names a file is refused.
+	for _, src := range []string{"extends: policy.yaml\n", "calendars: {c: {holidays_file: days/holidays.txt}}\n"} {
+		if _, err := rules.ParseEffective([]byte(policyJob+src), filepath.Join(dir, "job.yaml")); err == nil || !strings.Contains(err.Error(), "an effective job stands alone") {
+			t.Errorf("%s: %v", src, err)
+		}
+	}
+	again, err := rules.ParseEffective(first.Effective(), filepath.Join(t.TempDir(), "effective.yaml"))
 	if err != nil || again.Digest() != first.Digest() {
 		t.Errorf("%v\n%s", err, first.Effective())
 	}

@@ -213,7 +213,7 @@ func (v *checker) effectiveJob() []string {
 	if err != nil {
 		return nil // digests has told
 	}
-	job, err := rules.Parse(text, effectiveName)
+	job, err := rules.ParseEffective(text, effectiveName)
 	if err != nil {
 		return []string{effectiveName + " is no job file: " + err.Error()}
 	}
