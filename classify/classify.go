@@ -220,7 +220,7 @@ func (c *classifier) effects() error {
 	best, join := "false", ""
 	if k := c.job.Results.KeepEffect; k != nil {
 		if k.Earliest != "" {
-			if err := c.exec("earliest", duck.Slots{"field": c.r.Field(k.Earliest)}); err != nil {
+			if err := c.exec("earliest", duck.Slots{"field": c.r.Field(k.Earliest), "late": c.lateReading(k.Earliest)}); err != nil {
 				return err
 			}
 			best, join = "coalesce(x.best, false)", "\n  LEFT JOIN earliest x ON x.r_rid = p.r_rid"
@@ -233,6 +233,14 @@ func (c *classifier) effects() error {
 		}
 	}
 	return c.exec("effects", duck.Slots{"is_best": best, "best_join": join})
+}
+
+// lateReading is the value of a field of the results, of a time its later reading.
+func (c *classifier) lateReading(field string) string {
+	if f := c.job.Results.Field(field); f != nil && f.Type == rules.Timestamp {
+		return c.r.Late(field)
+	}
+	return c.r.Field(field)
 }
 
 // anyCode is true where some comparison has one of the codes.

@@ -1,6 +1,8 @@
 package naive
 
 import (
+	"slices"
+
 	"github.com/recon-batch/recon-batch/match/compare"
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -130,30 +132,27 @@ func (w *world) goodEffect(effects []*link) *link {
 	return good
 }
 
-// earliest is the effect with the unique smallest value; one without a value is
-// never it.
+// earliest is the effect before all others, whichever way a time that exists twice is
+// read; one without a value is never it.
 func (w *world) earliest(effects []*link, field string) *link {
-	var best *link
-	tie := false
 	for _, l := range effects {
-		if l.r.field(field) == nil {
-			continue
-		}
-		if best == nil {
-			best = l
-			continue
-		}
-		switch c := order(l.r.field(field), best.r.field(field)); {
-		case c < 0:
-			best, tie = l, false
-		case c == 0:
-			tie = true
+		if l.r.field(field) != nil && !slices.ContainsFunc(effects, func(x *link) bool {
+			return x != l && x.r.field(field) != nil && !w.surelyBefore(l.r, x.r, field)
+		}) {
+			return l
 		}
 	}
-	if tie {
-		return nil
+	return nil
+}
+
+// surelyBefore tells whether the value of a field is less on a than on b for sure.
+func (w *world) surelyBefore(a, b *row, field string) bool {
+	_, late, ok := w.span(a, field)
+	early, _, both := w.span(b, field)
+	if ok && both {
+		return late < early
 	}
-	return best
+	return order(a.field(field), b.field(field)) < 0
 }
 
 // judgePair gives both rows of an operation with one effect the same verdict.
