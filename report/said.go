@@ -108,7 +108,11 @@ func said(s *Summary, job *rules.Bound) []Finding {
 	}
 	for _, q := range s.Queues {
 		if q.Outage > 0 {
-			add("outage", "%s of the %s queue wait for a source that proves nothing for their time: no due date, and their age is in no gate", count(q.Outage, "item"), q.Queue)
+			wait := "wait for a source that proves nothing for their time: no due date, and their age is in no gate"
+			if q.Outage == 1 {
+				wait = "waits for a source that proves nothing for its time: no due date, and its age is in no gate"
+			}
+			add("outage", "%s of the %s queue %s", count(q.Outage, "item"), q.Queue, wait)
 		}
 	}
 	for _, u := range s.Budget {
@@ -118,7 +122,7 @@ func said(s *Summary, job *rules.Bound) []Finding {
 		}
 		rate := fmt.Sprintf("the retry budget%s (%d per %s)", of, u.Rows, ageText(u.PerSecs))
 		if u.Moved > 0 {
-			add("retry_budget", "%s spreads %s over time, until %s; %s later than it could", rate, count(u.Items-u.Deferred, "requeue"), u.Until, went(u.Moved))
+			add("retry_budget", "%s spreads %s over time, until %s; %s could", rate, count(u.Items-u.Deferred, "requeue"), u.Until, later(u.Moved))
 		}
 		if u.Deferred > 0 {
 			add("retry_budget", "%s would come too late for %s: deferred to the next run, for a person to look at", rate, count(u.Deferred, "requeue"))
@@ -152,11 +156,11 @@ func said(s *Summary, job *rules.Bound) []Finding {
 	return out
 }
 
-func went(n int64) string {
+func later(n int64) string {
 	if n == 1 {
-		return "1 of them goes"
+		return "1 of them later than it"
 	}
-	return grouped(fmt.Sprint(n)) + " of them go"
+	return grouped(fmt.Sprint(n)) + " of them later than they"
 }
 
 // reasonOf is the reason that the command line gave.
