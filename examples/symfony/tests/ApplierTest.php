@@ -125,6 +125,13 @@ final class ApplierTest extends RegisterCase
         $this->assertRow(['state' => 'retry_scheduled', 'lease_holder' => null]);
     }
 
+    public function testAMessageThatTheBrokerLostIsSentOnceMore(): void
+    {
+        $this->timedOut(['state' => 'retry_scheduled']);
+        self::assertSame(Result::Applied, $this->applier()->apply(self::requeue(['expected_state' => 'retry_scheduled'])));
+        self::assertCount(1, $this->transport->getSent());
+    }
+
     public function testARefusedItemIsJudgedAnew(): void
     {
         $this->timedOut();
