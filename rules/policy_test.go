@@ -154,6 +154,37 @@ func TestPolicyWarnings(t *testing.T) {
 	}
 }
 
+// TestPolicyNeedsFields: what a key of the policy goes by has to be a field.
+func TestPolicyNeedsFields(t *testing.T) {
+	for _, c := range []struct{ without, add, place, msg string }{
+		{"    operation_id: id\n", "canaries: [{operation_id: a, expect: absent}]", "22:11", "canaries are found by the field operation_id"},
+		{"    operation_id: id\n", "mode: pilot\npilot: {share: 5%}", "23:16", "a share is chosen by the field operation_id"},
+		{"    type: kind\n", "mode: pilot\npilot: {types: [a]}\ntypes: {\"*\": {effect_is: settlement}}", "23:16", "a pilot by type needs the field type"},
+		{"    created_at: {type: timestamp}\n", "mode: pilot\npilot: {until: \"{date}\"}", "23:16", "a pilot by time needs the field created_at"},
+		{"    created_at: {type: timestamp}\n", "types: {\"*\": {window: {deadline: {business_days: 1}, calendar: c}}}\ncalendars: {c: {}}", "22:23", "needs the field created_at"},
+		{"", "calendars: {c: {holidays_file: ../days.txt}}", "23:32", "leaves the folder of the job"},
+		{"", `calendars: {c: {holidays_file: 'x\..\..\days.txt'}}`, "23:32", "leaves the folder of the job"},
+		{"", "extends: {name: a.yaml}", "23:11", `unknown key "name"`},
+		{"", "extends: [[a.yaml]]", "23:11", "names no file"},
+		{"", "extends: []", "23:10", "extends is an empty list"},
+	} {
+		src := policyJob
+		if c.without != "" {
+			src = strings.Replace(src, c.without, "", 1)
+			if strings.Contains(c.without, "operation_id") {
+				src = strings.NewReplacer("fields: {operation_id: id, ", "fields: {idempotency_key: key, ", "{pass: operation_id, on: [operation_id]}", "{pass: idempotency_key, on: [idempotency_key]}").Replace(src)
+			}
+		}
+		_, err := rules.Parse([]byte(src+c.add+"\n"), "job.yaml")
+		es, ok := errors.AsType[rules.Errors](err)
+		if !ok || !slices.ContainsFunc(es, func(e rules.Error) bool {
+			return strings.HasPrefix(e.Error(), "job.yaml:"+c.place+": ") && strings.Contains(e.Msg, c.msg) && e.Hint != ""
+		}) {
+			t.Errorf("%s: %v", c.add, err)
+		}
+	}
+}
+
 // TestStatesOfProfiles: targets are always there, for the default sets too, and a map
 // carries final states, transitions and targets over to the job's own texts.
 func TestStatesOfProfiles(t *testing.T) {
