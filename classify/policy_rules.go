@@ -34,9 +34,9 @@ func RuleSQL(job *rules.Job, ops, res *extract.Layout, rule rules.PolicyRule, x 
 			return x.CaseID
 		}
 		if name, ok := strings.CutPrefix(field, "r_"); ok && !o.Has(field) {
-			return r.Field(name)
+			return r.InExpr(name)
 		}
-		return o.Field(field)
+		return o.InExpr(field)
 	}) + ", false)"
 }
 

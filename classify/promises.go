@@ -3,6 +3,7 @@ package classify
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/recon-batch/recon-batch/extract"
@@ -21,7 +22,10 @@ import (
 //     deadline is over, it is covered, no stray could be it, and a file that was not
 //     read whole has withdrawn its time; the same for unexpected results;
 //   - ambiguous is never requeued: every acting proposal stands on its one class,
-//     no check of the guard refuses it, and nothing is acted on twice;
+//     no check of the guard refuses it, and nothing is acted on twice; what is sent
+//     again ends before its key does; nothing on hold is sent or undone; an effect is
+//     left of every operation; what is closed as overtaken has a newer version; and no
+//     absent operation is lost;
 //   - a row is linked once;
 //   - determinism: every item has an id of its own, by which the queues are ordered.
 //
@@ -129,7 +133,49 @@ func (c *classifier) proposals() error {
 			return err
 		}
 	}
-	return nil
+	return c.guarded()
+}
+
+// guarded asks the items themselves for what the guard has promised of them.
+func (c *classifier) guarded() error {
+	if slices.Contains(c.job.States.Final, c.target(Requeue)) {
+		if err := c.promise(3, "items would send again what has ended then", "promise_final", nil); err != nil {
+			return err
+		}
+	}
+	firstUse := c.o.Instant("created_at")
+	if c.o.Has("first_attempt_at") {
+		firstUse = "coalesce(" + c.o.Instant("first_attempt_at") + ", " + firstUse + ")"
+	}
+	if err := c.promise(3, "items would send again without a time that lies before the end of their key", "promise_times", duck.Slots{
+		"as_of": c.asOf(), "first_use": firstUse, "ttl": c.policy(func(p rules.TypePolicy) string { return duration(p.KeyTTL) }, duration(0))}); err != nil {
+		return err
+	}
+	if unheld := c.unheld(); unheld != "" {
+		if err := c.promise(3, "items would send again or undo what is on hold", "promise_barred", duck.Slots{"unheld": unheld}); err != nil {
+			return err
+		}
+	}
+	if err := c.promise(3, "operations would be left without an effect, or without the one to keep", "promise_undone", duck.Slots{"status": c.status()}); err != nil {
+		return err
+	}
+	if v := c.orderedVersion(); v != "" && c.o.Has("entity") {
+		same := "true"
+		if c.o.Has("type") {
+			same = "s.f_type IS NOT DISTINCT FROM o.f_type"
+		}
+		if err := c.promise(3, "operations are closed as overtaken without a newer version", "promise_overtaken", duck.Slots{"same_type": same, "version": v}); err != nil {
+			return err
+		}
+	}
+	if slices.ContainsFunc(c.job.PolicyRules, func(r rules.PolicyRule) bool { return r.Propose == string(None) }) {
+		return nil
+	}
+	planted := ""
+	if len(c.job.Canaries) > 0 {
+		planted = " AND v.rid NOT IN (SELECT rid FROM canaries WHERE rid IS NOT NULL)"
+	}
+	return c.promise(3, "absent operations have no item", "promise_dropped", duck.Slots{"planted": planted})
 }
 
 // linkedOnce is rule 4.

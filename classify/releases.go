@@ -26,7 +26,7 @@ func (c *classifier) releaseSlots() duck.Slots {
 	for _, r := range releases(c.job) {
 		fits := "true"
 		if r.When != nil {
-			fits = r.When.SQL(c.o.Field)
+			fits = r.When.SQL(c.o.InExpr)
 		}
 		when := func(value string) string { return "CASE WHEN " + fits + " THEN " + value + " END" }
 		attempts = append(attempts, when(fmt.Sprint(r.Attempts)))

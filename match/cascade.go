@@ -124,7 +124,7 @@ func ScopeReason(job *rules.Job, s ColumnSet, side rules.Side) string {
 	var b strings.Builder
 	for _, r := range job.Scope {
 		if r.Side == side {
-			fmt.Fprintf(&b, " WHEN %s THEN %s", r.When.SQL(s.Field), duck.Literal(r.Reason))
+			fmt.Fprintf(&b, " WHEN %s THEN %s", r.When.SQL(s.InExpr), duck.Literal(r.Reason))
 		}
 	}
 	if b.Len() == 0 {

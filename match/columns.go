@@ -53,6 +53,15 @@ func (s ColumnSet) Field(field string) string {
 	return col
 }
 
+// InExpr is the value of the field for a rules.Expr, which takes decimals without a
+// declared scale as the text that is staged.
+func (s ColumnSet) InExpr(field string) string {
+	if !s.Has(field) {
+		return "NULL"
+	}
+	return s.alias + duck.Ident("f_"+field)
+}
+
 // Column is any other staged column.
 func (s ColumnSet) Column(name string) string { return s.alias + duck.Ident(name) }
 

@@ -257,7 +257,7 @@ func (c *cascade) specialOperation() string {
 	}
 	for _, r := range c.job.Scope {
 		if r.Side == rules.Operations {
-			or = append(or, "coalesce("+r.When.SQL(cols.Field)+", false)")
+			or = append(or, "coalesce("+r.When.SQL(cols.InExpr)+", false)")
 		}
 	}
 	if cov := Covered(c.job, cols, c.res.Coverage); cov != "true" {
@@ -281,7 +281,7 @@ func (c *cascade) asideResult() string {
 	cols := Columns(c.job.Job, c.res.Layout, "")
 	for _, r := range c.job.Scope {
 		if r.Side == rules.Results {
-			or = append(or, "coalesce("+r.When.SQL(cols.Field)+", false)")
+			or = append(or, "coalesce("+r.When.SQL(cols.InExpr)+", false)")
 		}
 	}
 	return orFalse(or)

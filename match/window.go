@@ -157,7 +157,7 @@ func shouldKnow(s ColumnSet, iv extract.Interval, unknown bool) string {
 		cond = fmt.Sprintf("coalesce(%s IN (%s), %t)", s.Raw("type", "VARCHAR"), strings.Join(lits, ", "), unknown)
 	}
 	if iv.Knows != nil {
-		cond = and(cond, fmt.Sprintf("coalesce(%s, %t)", iv.Knows.SQL(s.Field), unknown))
+		cond = and(cond, fmt.Sprintf("coalesce(%s, %t)", iv.Knows.SQL(s.InExpr), unknown))
 	}
 	return cond
 }

@@ -36,6 +36,8 @@ var everyProposal = []string{
 	"none", "confirm", "requeue", "compensate", "review", "close",
 	"not_idempotent", "no_key", "key_lifetime", "key_shared", "attempts", "duration", "error_class", "newer_version", "sibling_effect",
 	"no_identity", "stale_export", "lease", "on_hold", "state", "no_good_effect", "good_effect_differs", "not_succeeded", "not_settled", "no_remote_id", "no_business_operation",
+	"payload", "risk", "proof_lifetime", "no_policy", "class", "no_parameter", "no_owner", "partial_register", "known_before",
+	"a release", "a rule", "an overtaken version closed", "an unexpected effect undone",
 }
 
 // linking are the passes that link rows, in no order.
@@ -51,10 +53,28 @@ func reached(seen map[string]int, l loaded, out *naive.Outcome) {
 			}
 		}
 	}
-	for _, p := range out.Proposals {
+	note := func(p naive.Proposal) {
 		seen[string(p.Queue)]++
 		for _, code := range p.Refused {
 			seen[code]++
+		}
+		if p.Release != "" {
+			seen["a release"]++
+		}
+		if p.Rule != "" && p.Queue != naive.Review {
+			seen["a rule"]++
+		}
+	}
+	for id, p := range out.Proposals {
+		note(p)
+		if p.Queue == naive.Close && out.Operations[id].Class == naive.Absent {
+			seen["an overtaken version closed"]++
+		}
+	}
+	for id, p := range out.Surplus {
+		note(p)
+		if p.Queue == naive.Compensate && out.Results[id].Class == naive.Unexpected {
+			seen["an unexpected effect undone"]++
 		}
 	}
 	var passes []int
