@@ -14,6 +14,7 @@ const module = "github.com/recon-batch/recon-batch/"
 var layers = map[string]int{
 	"internal/fail":      0, // errors with their exit status
 	"internal/xmlstream": 0, // XML in bounded memory
+	"internal/testpg":    0, // a PostgreSQL server for tests
 	"rules":              1,
 	"internal/duck":      1,
 	"extract":            2,

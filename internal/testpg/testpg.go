@@ -1,0 +1,124 @@
+//go:build unix
+
+// Package testpg gives a test a PostgreSQL server of its own: fresh data, a socket in
+// a folder that only the test has, no network. Only tests import it.
+package testpg
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+)
+
+// tester is what Start needs of a test.
+type tester interface {
+	Helper()
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Skipf(format string, args ...any)
+	Logf(format string, args ...any)
+	Cleanup(func())
+}
+
+// Start initialises and starts a server that ends with the test, and returns the
+// connection string of its superuser. Where PostgreSQL is not installed the test is
+// skipped, and says so; with CI=true it fails.
+func Start(t tester) (dsn string) {
+	t.Helper()
+	bin, err := find()
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("%v", err)
+		}
+		t.Skipf("NOT TESTED: %v", err)
+	}
+	// Short: the path of a socket has at most 107 bytes.
+	dir, err := os.MkdirTemp("", "recon-pg-")
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Errorf("the folder of PostgreSQL cannot be removed: %v", err)
+		}
+	})
+	as, err := owner(dir)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	data, log := filepath.Join(dir, "data"), filepath.Join(dir, "log")
+	run := func(name string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(filepath.Join(bin, name), args...)
+		cmd.Dir, cmd.SysProcAttr = dir, as
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
+		// No pipe: the server would keep it open.
+		out, err := os.Create(filepath.Join(dir, name+".out"))
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		defer func() { _ = out.Close() }()
+		cmd.Stdout, cmd.Stderr = out, out
+		if err := cmd.Run(); err != nil {
+			text, _ := os.ReadFile(out.Name())
+			more, _ := os.ReadFile(log)
+			t.Fatalf("%s: %v\n%s\n%s", name, err, text, more)
+		}
+	}
+	run("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
+	// Without fsync: a killed client is what the tests are about, not a power cut.
+	run("pg_ctl", "-D", data, "-l", log, "-w", "-t", "60", "-o", "-F -c listen_addresses='' -c max_connections=50 -k "+dir, "start")
+	t.Cleanup(func() { run("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop") })
+	return "host=" + dir + " user=postgres dbname=postgres"
+}
+
+// find returns the folder of initdb, pg_ctl and postgres; Debian keeps them off PATH.
+func find() (string, error) {
+	var folders []string
+	if p, err := exec.LookPath("initdb"); err == nil {
+		folders = append(folders, filepath.Dir(p))
+	}
+	debian, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
+	slices.Reverse(debian)
+	for _, dir := range append(folders, debian...) {
+		if !slices.ContainsFunc([]string{"initdb", "pg_ctl", "postgres"}, func(name string) bool {
+			info, err := os.Stat(filepath.Join(dir, name))
+			return err != nil || info.IsDir()
+		}) {
+			return dir, nil
+		}
+	}
+	return "", errors.New("PostgreSQL is missing: scripts/install-postgres, or as root on Debian apt-get install postgresql")
+}
+
+// owner lets PostgreSQL run as another user where the test runs as root, since it
+// refuses to run as root, and gives that user the folder.
+func owner(dir string) (*syscall.SysProcAttr, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err := strconv.ParseUint(u.Uid, 10, 32)
+		if err != nil {
+			return nil, err
+		}
+		gid, err := strconv.ParseUint(u.Gid, 10, 32)
+		if err != nil {
+			return nil, err
+		}
+		if err := os.Chown(dir, int(uid), int(gid)); err != nil {
+			return nil, err
+		}
+		return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
+	}
+	return nil, errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody")
+}
