@@ -265,6 +265,16 @@ func pinnedOf(m *Manifest, side rules.Side) []extract.Pinned {
 	return out
 }
 
+// asFound are the files of one side that a run read, by their paths alone: they are
+// read as they are now.
+func asFound(m *Manifest, side rules.Side) []extract.Pinned {
+	list := pinnedOf(m, side)
+	for i := range list {
+		list[i].SHA256 = ""
+	}
+	return list
+}
+
 // sameBytes refuses inputs that are not byte for byte those of the run: a file of an
 // optional source that is gone would else be left out, and what it proved with it.
 func sameBytes(m *Manifest, now []Input) error {
@@ -276,7 +286,11 @@ func sameBytes(m *Manifest, now []Input) error {
 			return was.Side == in.Side && was.Source == in.Source && was.Path == in.Path && was.Date == in.Date
 		})
 		if i < 0 || m.Inputs[i].SHA256 != in.SHA256 {
-			return fail.New(fail.Input, "%s cannot be read as the run read it: %s", in.Path, in.Problem).
+			why := in.Problem
+			if why == "" {
+				why = "it has other bytes"
+			}
+			return fail.New(fail.Input, "%s cannot be read as the run read it: %s", in.Path, why).
 				WithHint("put the file of that day back")
 		}
 	}

@@ -24,7 +24,7 @@ import (
 // identity key, or FILE:RECORD. run is a run id, "" the current one.
 //
 // It judges the day again from the same files, which must still be there, and
-// checks that the verdicts are those that were published.
+// checks that the verdicts are those that were published. What came since is not read.
 func Explain(ctx context.Context, o Options, run, id string) (m *Manifest, out []Explanation, err error) {
 	dir, m, err := o.publishedRun(run)
 	if err != nil {
@@ -58,7 +58,7 @@ func Explain(ctx context.Context, o Options, run, id string) (m *Manifest, out [
 	defer func() { err = errors.Join(err, db.Close()) }()
 	x := &explainer{ctx: ctx, db: db, b: b, dir: dir}
 	for i, side := range rules.Sides {
-		if x.rels[i], err = extract.Load(ctx, db, b, side, extract.Options{StageDir: files, BaseDir: o.baseDir()}); err != nil {
+		if x.rels[i], err = extract.Load(ctx, db, b, side, extract.Options{StageDir: files, BaseDir: o.baseDir(), Pinned: asFound(m, side)}); err != nil {
 			return nil, nil, err
 		}
 	}
