@@ -28,16 +28,41 @@
 //	    review, close), o_rid BIGINT, r_rid BIGINT (one of them may be NULL),
 //	    set_id BIGINT, keep_remote_id VARCHAR, class, reason (ENUM), fields VARCHAR,
 //	    refused_bits BIGINT (Check), refused VARCHAR (its codes joined by ';', or
-//	    budget), rule ENUM, next_attempt_us BIGINT, expiry_us BIGINT, approvals BIGINT,
-//	    due_us BIGINT, candidates BIGINT, observe_only BOOLEAN, deferred BOOLEAN,
-//	    currency VARCHAR, value DECIMAL(38,s) (the exact amount; NULL where a side does
-//	    not declare its decimals), since_us BIGINT (the instant that its age goes by).
-//	    The item of a correct pair names its operation alone: r_rid and set_id are NULL
+//	    budget), rule ENUM (the rule of the job that fits, else types.<type>, none),
+//	    rule_no SMALLINT (index of Job.PolicyRules from 1; NULL where none fits),
+//	    next_attempt_us BIGINT, expiry_us BIGINT, release VARCHAR (the ids of the
+//	    releases without which a requeue would be refused, joined by ';'),
+//	    closing_reason VARCHAR (of a closing: the reason of the verdict, or
+//	    newer_version), approvals BIGINT, due_us BIGINT, candidates BIGINT,
+//	    observe_only BOOLEAN, deferred BOOLEAN, currency VARCHAR, value DECIMAL(38,s)
+//	    (the exact amount; NULL where a side does not declare its decimals), since_us
+//	    BIGINT (the instant that its age goes by). The item of a correct pair names its
+//	    operation alone: r_rid and set_id are NULL
 //	items_wide                      view: the same with what the rows behind an item
-//	    say: operation_id, idempotency_key, remote_id, type, entity, version, amount,
-//	    state, destination VARCHAR, next_state ENUM, risk ENUM (duplication risk in
-//	    words), attempts BIGINT, owner VARCHAR
+//	    say: operation_id, idempotency_key, remote_id, type (of the operation, else of
+//	    the result), entity, version, amount, state, destination VARCHAR, attempts
+//	    BIGINT, risk ENUM (duplication risk in words); and what the policy says:
+//	      owner VARCHAR             the rule's, else the type's
+//	      because VARCHAR           the sentence of the rule that fits
+//	      next_state ENUM           in the job's own text; NULL for a review, and for an
+//	                                effect that belongs to no operation
+//	      recheck ENUM              in words what to look at again before acting; it names
+//	                                columns and holds no value
+//	      recheck_key VARCHAR, recheck_since_us BIGINT
+//	                                of a requeue: no result under this key since then. The
+//	                                key is the idempotency key: hide it where that is hidden
+//	      business_operation VARCHAR, parameters VARCHAR
+//	                                of a compensation: what undoes the effect, and the text
+//	                                of a JSON object with its parameters, all of them texts;
+//	                                their values are product fields of the result, or
+//	                                texts of the job (TypePolicy.CompensateParameters)
+//	      advice VARCHAR            of a divergent pair: for each differing field with a
+//	                                declared authority to send again or correct locally
 //
 // Beside them stay the steps on the way, which explain reads: facts and open_o by
-// operation, pairs, linked and effects by link, open_r by result, set_of.
+// operation, pairs, linked and effects by link, open_r by result, set_of; of the guard
+// requeue_facts, siblings, replaced and newest by operation, surplus_facts and
+// unexpected_facts by result, and overtaken: the operations that their policy closes.
+//
+// A relation may be there before: FormerKeys, what former runs know.
 package classify
