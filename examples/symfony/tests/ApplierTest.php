@@ -160,6 +160,17 @@ final class ApplierTest extends RegisterCase
         self::assertCount(1, $this->transport->getSent());
     }
 
+    public function testWhatWasConfirmedMeanwhileIsNotDispatchedLater(): void
+    {
+        $this->timedOut(['state' => 'retry_scheduled']);
+        $this->db->exec("INSERT INTO recon_inbox (item_id, run_id, queue, operation_id, applied_at) VALUES ('item-1', 'run-1', 'requeue', 'op-1', '')");
+        foreach (["state = 'confirmed'", "state = 'retry_scheduled', attempts = 2"] as $change) {
+            $this->db->exec('UPDATE recon_operation SET '.$change);
+            self::assertSame(Result::AlreadyApplied, $this->applier()->apply(self::requeue()));
+            self::assertSame([], $this->transport->getSent());
+        }
+    }
+
     public function testOfEightAtOnceOneApplies(): void
     {
         $this->timedOut();
@@ -187,7 +198,28 @@ final class ApplierTest extends RegisterCase
         } else {
             $this->assertRow(['state' => $state, 'remote_id' => null]);
         }
-        self::assertSame(Result::OtherVersion, $this->applier()->apply(['item_id' => 'item-3', 'version' => '2', 'next_state' => 'elsewhere'] + $item));
+    }
+
+    /** @dataProvider othersToConfirm */
+    public function testConfirmOfSomethingElse(Result $want, array $with): void
+    {
+        $this->timedOut();
+        self::assertSame($want, $this->applier()->apply($with + ['item_id' => 'item-2', 'run_id' => 'run-1', 'queue' => 'confirm', 'operation_id' => 'op-1',
+            'idempotency_key' => 'key-op-1', 'version' => '1', 'next_state' => 'confirmed', 'observe_only' => false]));
+        $this->assertRow(['state' => 'awaiting_confirmation']);
+        self::assertSame(0, $this->number('SELECT count(*) FROM recon_inbox'));
+    }
+
+    public static function othersToConfirm(): array
+    {
+        return [
+            'other version' => [Result::OtherVersion, ['version' => '2']],
+            'no version' => [Result::OtherVersion, ['version' => null]],
+            'other key' => [Result::OtherKey, ['idempotency_key' => 'key-2']],
+            'no key' => [Result::Incomplete, ['idempotency_key' => null]],
+            'observed only' => [Result::ObserveOnly, ['observe_only' => true]],
+            'another operation' => [Result::UnknownOperation, ['operation_id' => 'op-2']],
+        ];
     }
 
     public static function confirmable(): array
@@ -220,6 +252,11 @@ final class ApplierTest extends RegisterCase
         $item = ['item_id' => 'item-4', 'run_id' => 'run-1', 'queue' => 'close', 'operation_id' => 'op-1', 'version' => '1', 'reason' => 'never_sent',
             'expected_state' => 'pending', 'next_state' => 'not_applicable', 'attempts' => 0, 'approvals' => null, 'observe_only' => false, 'deferred' => false];
         self::assertSame(Result::OtherAttempts, $this->applier()->apply(['attempts' => 1] + $item));
+        $this->given(['remote_id' => 'ch_1']);
+        self::assertSame(Result::HasResult, $this->applier()->apply($item));
+        $this->given(['remote_id' => null, 'lease_until' => '2026-11-30T04:10:00.000001Z']);
+        self::assertSame(Result::LiveLease, $this->applier()->apply($item));
+        $this->given(['lease_until' => null]);
         self::assertSame(Result::Applied, $this->applier()->apply($item));
         $this->assertRow(['state' => 'not_applicable', 'closing_reason' => 'never_sent']);
     }
