@@ -396,6 +396,9 @@ func (c *classifier) rows() error {
 		plainPass = "CAST(" + duck.Literal(c.job.Match[c.m.PlainPass].Name) + " AS pass_name)"
 		plainLink = fmt.Sprintf("s.h%d", c.m.PlainPass)
 	}
+	if err := c.db.Exec(c.ctx, fmt.Sprintf("CREATE OR REPLACE TABLE plain_pass AS SELECT %d AS pass", c.m.PlainPass)); err != nil {
+		return err
+	}
 	var name strings.Builder
 	for i, p := range c.job.Match {
 		fmt.Fprintf(&name, " WHEN %d THEN %s", i, duck.Literal(p.Name))

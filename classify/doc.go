@@ -18,6 +18,8 @@
 //	    in_period BOOLEAN
 //	links                           as match left them, with link UBIGINT, and partner
 //	    BOOLEAN: false for an attempt that failed beside an effect, whose row shows no link
+//	plain_pass                      one row: pass INTEGER, the index of the pass that links plain
+//	    pairs; -1 where there are none
 //	totals                          side VARCHAR, in_period BOOLEAN, class, reason,
 //	    currency VARCHAR ('' none), rows BIGINT, amount DECIMAL(38,s), s enough for both
 //	    sides: over every row of both. Unreadable and empty amounts add nothing; the sum

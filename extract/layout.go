@@ -227,13 +227,19 @@ func (l *Layout) Stored() []Column {
 // Relation renders staged files as a table expression with every column of the
 // layout; there must be one at least.
 func (l *Layout) Relation(staged ...string) string {
+	return "(SELECT *" + l.DerivedColumns() + " FROM " + parquetRows(staged) + ")"
+}
+
+// DerivedColumns renders the columns that staged files do not store and that are none
+// of these, to stand behind those which they do.
+func (l *Layout) DerivedColumns(but ...string) string {
 	var derived strings.Builder
 	for _, c := range l.Columns {
-		if d := l.Derived(c.Name); d != "" {
+		if d := l.Derived(c.Name); d != "" && !slices.Contains(but, c.Name) {
 			derived.WriteString(", " + d + " AS " + duck.Ident(c.Name))
 		}
 	}
-	return "(SELECT *" + derived.String() + " FROM " + parquetRows(staged) + ")"
+	return derived.String()
 }
 
 // HasPages tells whether a source of the side declares pages (column pg).

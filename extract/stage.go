@@ -18,6 +18,7 @@ import (
 
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/internal/pages"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -114,7 +115,7 @@ func (s *stager) parse(ctx context.Context, f *foundFile, in *os.File, before os
 	}
 	defer os.Remove(tmp.Name()) // gone already where it was kept
 	defer tmp.Close()
-	out := newParquetFile(tmp, pageColumns(plan.schema))
+	out := pages.NewFile(tmp, StagedBy, stagedColumns(plan.schema))
 	p := newPipe(ctx, plan, r, f.rel, runtime.GOMAXPROCS(0), func(records int64) {
 		s.progress(f, counted.n.Load(), before.Size(), records)
 	})
@@ -122,7 +123,7 @@ func (s *stager) parse(ctx context.Context, f *foundFile, in *os.File, before os
 	if err != nil {
 		return nil, err
 	}
-	if err := out.close(); err != nil {
+	if err := out.Close(); err != nil {
 		return nil, stageError(err)
 	}
 	d := r.Digests()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/recon-batch/recon-batch/internal/pages"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -16,7 +17,7 @@ import (
 // on the values or do not, are read back by the engine as they were, and those of
 // few values as a dictionary.
 func TestDictionaries(t *testing.T) {
-	const rows = groupRows + batchRecords + 9 // two row groups, and a bitmap that ends inside a byte
+	const rows = pages.GroupRows + batchRecords + 9 // two row groups, and a bitmap that ends inside a byte
 	random := rand.New(rand.NewPCG(3, 4))
 	columns := []struct {
 		name       string

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/internal/pages"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -41,7 +42,7 @@ type pipeJob struct {
 
 // encodedBatch is a batch as pages, one a column.
 type encodedBatch struct {
-	pages []page
+	pages []pages.Page
 	rows  int64
 }
 
@@ -67,12 +68,12 @@ func newPipe(ctx context.Context, plan *stagePlan, r Reader, name string, worker
 		p.free <- &rawBatch{}
 	}
 	work := make(chan *pipeJob)
-	cols := pageColumns(plan.schema)
+	cols := stagedColumns(plan.schema)
 	for range workers {
 		c := newConverter(plan, p.header)
 		p.tallies = append(p.tallies, c.tally)
 		p.wg.Add(1)
-		go p.convert(c, newPageEncoder(cols), work)
+		go p.convert(c, pages.NewEncoder(cols), work)
 	}
 	p.wg.Add(1)
 	go p.read(work)
@@ -167,11 +168,11 @@ func (p *pipe) take() (*rawBatch, error) {
 	}
 }
 
-func (p *pipe) convert(c *converter, e *pageEncoder, work <-chan *pipeJob) {
+func (p *pipe) convert(c *converter, e *pages.Encoder, work <-chan *pipeJob) {
 	defer p.wg.Done()
 	for job := range work {
 		rec := c.batch(job.raw)
-		job.done <- encodedBatch{pages: e.encode(rec), rows: rec.NumRows()}
+		job.done <- encodedBatch{pages: e.Encode(rec), rows: rec.NumRows()}
 		close(job.done)
 		rec.Release()
 		p.free <- job.raw
@@ -180,14 +181,14 @@ func (p *pipe) convert(c *converter, e *pageEncoder, work <-chan *pipeJob) {
 
 // write puts the batches down as they come, waits for all goroutines, and returns
 // the merged counts, or the error that reading or writing ended with.
-func (p *pipe) write(out *parquetFile) (*tally, error) {
+func (p *pipe) write(out *pages.File) (*tally, error) {
 	var failed error
 	for job := range p.order {
 		batch, ok := <-job.done
 		if !ok || failed != nil {
 			continue
 		}
-		if failed = out.add(batch.pages, batch.rows); failed != nil {
+		if failed = out.Add(batch.pages, batch.rows); failed != nil {
 			p.cancel(failed)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/internal/pages"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -502,7 +503,7 @@ func TestParquetPages(t *testing.T) {
 func TestParquetGroups(t *testing.T) {
 	job := &rules.Job{Operations: rules.SideSpec{Side: rules.Operations, Fields: []rules.Field{{Name: "operation_id", Column: "operation_id", Type: rules.Text}}}}
 	plan := newStagePlan(NewLayout(job, rules.Operations), &rules.Source{})
-	cols := pageColumns(plan.schema)
+	cols := stagedColumns(plan.schema)
 	for _, limit := range []struct {
 		rows          int64
 		bytes, groups int
@@ -512,20 +513,20 @@ func TestParquetGroups(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		out := newParquetFile(f, cols)
-		out.groupRows, out.groupBytes = limit.rows, limit.bytes
-		c, e := newConverter(plan, []string{"operation_id"}), newPageEncoder(cols)
+		out := pages.NewFile(f, StagedBy, cols)
+		out.Limit(limit.rows, limit.bytes)
+		c, e := newConverter(plan, []string{"operation_id"}), pages.NewEncoder(cols)
 		for i := range int64(5) {
 			b := &rawBatch{}
 			b.reset(1)
 			b.add(&Record{No: i + 1, Cells: []Cell{{Text: []byte("x"), Kind: CellText}}})
 			rec := c.batch(b)
-			if err := out.add(e.encode(rec), rec.NumRows()); err != nil {
+			if err := out.Add(e.Encode(rec), rec.NumRows()); err != nil {
 				t.Fatal(err)
 			}
 			rec.Release()
 		}
-		if err := out.close(); err != nil {
+		if err := out.Close(); err != nil {
 			t.Fatal(err)
 		}
 		var n, sum int64

@@ -24,11 +24,7 @@ func (c *cascade) views() error {
 // providers may use the same ids.
 func (c *cascade) viewSQL(n names) string {
 	r := c.relation(n.side)
-	accounts, several := map[string]string{}, map[string]bool{}
-	for _, s := range c.job.Spec(n.side).Sources {
-		accounts[s.Name] = s.Coverage.Account
-		several[s.Coverage.Account] = true
-	}
+	accounts, several := c.accounts(n)
 	var parts []string
 	for _, f := range r.Files {
 		if f.Staged == "" {
@@ -37,7 +33,7 @@ func (c *cascade) viewSQL(n names) string {
 		var records strings.Builder
 		for _, k := range c.recordKeys(n) {
 			within := ""
-			if len(several) > 1 {
+			if several {
 				within = duck.Literal(accounts[f.Source]+"/") + " || "
 			}
 			fmt.Fprintf(&records, ", %s%s AS %s", within, k, recordColumn(k))
@@ -73,7 +69,7 @@ func (c *cascade) residual() error {
 		way = Residual
 	}
 	if len(id) == 0 || id[0] != 0 || way == Residual {
-		return c.fetch(func(names) string { return "" })
+		return c.fetch(nil)
 	}
 	c.out.PlainPass = 0
 	for _, step := range []func([]int) error{c.repeated, c.notPlain, c.plainLinks, c.closure, c.simpleLinks} {
@@ -82,11 +78,11 @@ func (c *cascade) residual() error {
 		}
 	}
 	return c.fetch(func(n names) string {
-		wanted := " WHERE rid IN (SELECT rid FROM " + n.rids
+		wanted := "SELECT rid FROM " + n.rids
 		if c.simple {
 			wanted += " UNION ALL SELECT " + n.link + " FROM simple_links"
 		}
-		return wanted + ")"
+		return wanted
 	})
 }
 
@@ -128,28 +124,6 @@ func (c *cascade) linkSimple() error {
 		return nil
 	}
 	return c.db.Exec(c.ctx, "INSERT INTO links SELECT o_rid, r_rid, 0, true, NULL FROM simple_links")
-}
-
-// fetch makes the relations of the residual rows: all columns but those that only
-// plain pairs are decided by.
-func (c *cascade) fetch(wanted func(names) string) error {
-	for _, n := range both {
-		unread := "p1, p2"
-		if c.relation(n.side).Layout.RecordID() != "" {
-			unread += ", hx"
-		}
-		if err := c.exec("residual", duck.Slots{"table": n.residual, "side": n.view, "unread": unread, "wanted": wanted(n)}); err != nil {
-			return err
-		}
-		contested := duck.Slots{"kind": "VIEW", "table": n.contested, "residual": n.residual, "wanted": ""}
-		if c.simple {
-			contested["kind"], contested["wanted"] = "TABLE", " WHERE rid IN (SELECT rid FROM "+n.rids+")"
-		}
-		if err := c.exec("contested", contested); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // repeated makes, for each identity key and each record id, the table of the

@@ -28,7 +28,6 @@ var (
 	sqlQueueCounts    = parseSQL("queue_counts")
 	sqlQueueDistinct  = parseSQL("queue_distinct")
 	sqlQueueRefused   = parseSQL("queue_refused")
-	sqlNarrow         = parseSQL("narrow")
 	sqlLinks          = parseSQL("links")
 	sqlSets           = parseSQL("sets")
 	sqlDigest         = parseSQL("digest")

@@ -23,6 +23,10 @@ func TestOrderOfLargeFiles(t *testing.T) {
 		w.exec("INSERT INTO verdicts_o (rid, class, reason, in_period) SELECT n, 'absent', 'no_result', TRUE FROM " + numbers)
 		w.exec("INSERT INTO judged_o SELECT n, 0, n, 'absent', 'no_result', NULL, NULL, NULL, TRUE, FALSE FROM " + numbers)
 		w.exec("INSERT INTO items (item_id, queue, o_rid, class, reason, currency, observe_only, deferred) SELECT md5(CAST(n AS VARCHAR)), 'review', n, 'absent', 'no_result', 'EUR', FALSE, FALSE FROM " + numbers)
+		for n := range int64(rows) {
+			w.rows[rules.Operations] = append(w.rows[rules.Operations], row{rec: 1000 + n})
+		}
+		w.stage(rules.Operations)
 		red, err := newRedactor(t.Context(), w.db, w.in.Bound.Job, redactKey)
 		if err != nil {
 			t.Fatal(err)

@@ -32,9 +32,7 @@ func writeParquet(ctx context.Context, d *Delivery) error {
 		return func() error { return d.copy(ctx, query, name, parquetOptions) }
 	}
 	rows := func(side rules.Side) func() error {
-		slots := duck.Slots{}
-		fileSlots(d.In, side, "", slots)
-		return file(sqlNarrow.Render(duck.Slots{"rows": "rows_" + string(side), "source": slots["source"], "file": slots["file"]}), string(side)+".parquet")
+		return func() error { return writeNarrow(ctx, d, side) }
 	}
 	wide := []func() error{rows(rules.Operations), file("SELECT * FROM report_exceptions_wide", "exceptions.parquet")}
 	narrow := []func() error{rows(rules.Results), file(sqlLinks.Render(nil), "links.parquet"), func() error { return d.writeRejects(ctx) }}

@@ -546,20 +546,34 @@ func TestDifferencesAddUp(t *testing.T) {
 	}
 }
 
-// Every row of both sides is in the narrow files, in order, once.
+// Every row of both sides is in the narrow files, in order, once, with the verdict that
+// the engine has for it, however few verdicts are read at a time.
 func TestNarrowRows(t *testing.T) {
-	w := newWorld(t).load()
-	dir := w.deliver(w.build())
-	for _, side := range rules.Sides {
-		var n, distinct int64
-		var sorted bool
-		q := "SELECT count(*), count(DISTINCT (source, file, record)), bool_and(record > before) FROM (SELECT *, lag(record, 1, 0) OVER (ORDER BY file_row_number) AS before FROM read_parquet(" +
-			duck.Literal(filepath.Join(dir, string(side)+".parquet")) + ", file_row_number = true))"
-		if err := w.db.Scan(t.Context(), q, &n, &distinct, &sorted); err != nil {
-			t.Fatal(err)
-		}
-		if want := int64(len(w.rows[side])); n != want || distinct != want || !sorted {
-			t.Errorf("%s: %d rows, %d distinct, sorted %t; want %d", side, n, distinct, sorted, want)
+	defer func(n int64) { verdictsAtOnce = n }(verdictsAtOnce)
+	for _, verdictsAtOnce = range []int64{1, 2, 1 << 20} {
+		w := newWorld(t).load()
+		dir := w.deliver(w.build())
+		for _, side := range rules.Sides {
+			file := duck.Literal(filepath.Join(dir, string(side)+".parquet"))
+			var n, distinct int64
+			var sorted bool
+			q := "SELECT count(*), count(DISTINCT (source, file, record)), bool_and(record > before) FROM (SELECT *, lag(record, 1, 0) OVER (ORDER BY file_row_number) AS before FROM read_parquet(" +
+				file + ", file_row_number = true))"
+			if err := w.db.Scan(t.Context(), q, &n, &distinct, &sorted); err != nil {
+				t.Fatal(err)
+			}
+			if want := int64(len(w.rows[side])); n != want || distinct != want || !sorted {
+				t.Errorf("%s: %d rows, %d distinct, sorted %t; want %d", side, n, distinct, sorted, want)
+			}
+			columns := ", CAST(class AS VARCHAR), CAST(reason AS VARCHAR), CAST(pass AS VARCHAR), link, CAST(once AS VARCHAR), in_period FROM "
+			var differing int64
+			err := w.db.Scan(t.Context(), "SELECT count(*) FROM (SELECT record"+columns+"read_parquet("+file+") EXCEPT ALL SELECT rec"+columns+"rows_"+string(side)+")", &differing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if differing != 0 {
+				t.Errorf("%s: %d rows are written otherwise than they are judged", side, differing)
+			}
 		}
 	}
 }

@@ -1,15 +1,23 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
 	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/internal/pages"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -187,6 +195,7 @@ CASE WHEN queue = 'requeue' THEN since_us - 300000000 END AS recheck_since_us,
 CASE WHEN queue = 'compensate' THEN 'refund_charge' END AS business_operation, CAST(NULL AS VARCHAR) AS parameters FROM items`)
 	w.exec("CREATE TABLE outages (item_id VARCHAR)")
 	w.exec("CREATE TABLE pairs AS SELECT o_rid, r_rid, 'succeeded' AS st FROM links")
+	w.exec("CREATE TABLE plain_pass AS SELECT 0 AS pass")
 	w.exec(`CREATE TABLE totals AS
 SELECT 'operations' AS side, r.in_period, r.class, r.reason, coalesce(s.f_currency, '') AS currency, count(*) AS rows, CAST(sum(CAST(s.f_amount AS DECIMAL(38,2))) AS DECIMAL(38,2)) AS amount
 FROM rows_operations r JOIN operations s USING (rid) GROUP BY ALL
@@ -199,6 +208,48 @@ func (w *world) exec(q string) {
 	w.t.Helper()
 	if err := w.db.Exec(w.t.Context(), q); err != nil {
 		w.t.Fatal(err)
+	}
+}
+
+// stage writes the staged files of a side: its record numbers, and the links of plain
+// pairs as the fingerprints of their first key.
+func (w *world) stage(side rules.Side) {
+	w.t.Helper()
+	schema := arrow.NewSchema([]arrow.Field{{Name: "rec", Type: arrow.PrimitiveTypes.Int64}, {Name: "h0", Type: arrow.PrimitiveTypes.Uint64}}, nil)
+	cols := pages.Columns(schema, func(arrow.Field) bool { return false })
+	rel := w.in.relation(side)
+	for i := range rel.Files {
+		f := &rel.Files[i]
+		if f.Status != extract.FileStaged {
+			continue
+		}
+		rows := slices.DeleteFunc(slices.Clone(w.rows[side]), func(r row) bool { return r.file != int64(f.No) })
+		slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.rec, b.rec) })
+		f.Staged = filepath.Join(w.t.TempDir(), "staged.parquet")
+		file, err := os.Create(f.Staged)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		out := pages.NewFile(file, extract.StagedBy, cols)
+		if len(rows) < 100 {
+			out.Limit(1, 1) // many row groups all the same
+		}
+		encoder := pages.NewEncoder(cols)
+		for some := range slices.Chunk(rows, 1+len(rows)/100) {
+			b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+			for _, r := range some {
+				b.Field(0).(*array.Int64Builder).Append(r.rec)
+				b.Field(1).(*array.Uint64Builder).Append(r.link)
+			}
+			if err := out.Add(encoder.Encode(b.NewRecordBatch()), int64(len(some))); err != nil {
+				w.t.Fatal(err)
+			}
+			b.Release()
+		}
+		if err := out.Close(); err != nil {
+			w.t.Fatal(err)
+		}
+		file.Close()
 	}
 }
 
@@ -222,6 +273,8 @@ func (w *world) loadSide(side rules.Side) {
 	w.exec(fmt.Sprintf("CREATE VIEW rows_%s AS SELECT * EXCLUDE (plain) FROM judged_%s", side, short(side)))
 	w.exec(fmt.Sprintf("CREATE VIEW row_counts_%[1]s AS SELECT file_no, class, reason, pass, once, in_period, count(*) AS n FROM rows_%[1]s GROUP BY ALL", side))
 	w.exec(fmt.Sprintf("CREATE TABLE verdicts_%s (rid BIGINT, class verdict_class, reason VARCHAR, pass INTEGER, link UBIGINT, once BOOLEAN, fields VARCHAR, set_id BIGINT, candidates BIGINT, in_period BOOLEAN)", short(side)))
+	w.exec(fmt.Sprintf("CREATE VIEW judged_%s AS SELECT rid, class, reason, pass, link, once, in_period FROM judged_%s WHERE NOT (plain AND class = 'correct')", side, short(side)))
+	w.stage(side)
 	rel := w.in.relation(side)
 	sums := map[string]*extract.Total{}
 	rejects := map[int]int64{}

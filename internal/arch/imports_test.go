@@ -15,6 +15,7 @@ var layers = map[string]int{
 	"internal/fail":      0, // errors with their exit status
 	"internal/xmlstream": 0, // XML in bounded memory
 	"internal/testpg":    0, // a PostgreSQL server for tests
+	"internal/pages":     0, // Parquet in its plainest form
 	"rules":              1,
 	"internal/duck":      1,
 	"extract":            2,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/duckdb/duckdb-go/v2"
 
@@ -54,4 +55,53 @@ func (db *DB) CopyArrow(ctx context.Context, rr array.RecordReader, q string) er
 		_, err = c.ExecContext(ctx, "DROP VIEW "+name, nil)
 		return err
 	})
+}
+
+// ReadArrow runs a query and calls each with its record batches, which are valid until
+// it returns. The engine holds the whole result first: ask for what memory can hold.
+func (db *DB) ReadArrow(ctx context.Context, q string, each func(arrow.RecordBatch) error) error {
+	defer db.record(q)()
+	conn, err := db.sql.Conn(ctx)
+	if err != nil {
+		return wrap(ctx, q, err)
+	}
+	defer conn.Close()
+	return conn.Raw(func(dc any) error {
+		c, ok := dc.(*duckdb.Conn)
+		if !ok {
+			return fail.New(fail.Internal, "not a connection of the engine: %T", dc)
+		}
+		ar, err := duckdb.NewArrowFromConn(c)
+		if err != nil {
+			return err
+		}
+		rr, err := ar.QueryContext(ctx, q)
+		if err != nil {
+			return wrap(ctx, q, err)
+		}
+		defer rr.Release()
+		for rr.Next() {
+			if err := each(rr.RecordBatch()); err != nil {
+				return err
+			}
+		}
+		if err := rr.Err(); err != nil {
+			return wrap(ctx, q, err)
+		}
+		return ctx.Err()
+	})
+}
+
+// Int64s runs a query of one BIGINT column without nulls.
+func (db *DB) Int64s(ctx context.Context, q string) ([]int64, error) {
+	var out []int64
+	err := db.ReadArrow(ctx, q, func(b arrow.RecordBatch) error {
+		col, ok := b.Column(0).(*array.Int64)
+		if !ok || col.NullN() > 0 {
+			return fail.New(fail.Internal, "not a column of whole numbers (%s)", firstLine(q))
+		}
+		out = append(out, col.Int64Values()...)
+		return nil
+	})
+	return out, err
 }

@@ -1,4 +1,4 @@
-package extract
+package pages
 
 import (
 	"bufio"
@@ -12,14 +12,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 )
-
-// Staged files are Parquet in its plainest form: one data page a column and
-// batch, PLAIN values or places in a dictionary where a column has few of them, no
-// compression, no statistics. Keys and fingerprints are unique and never sorted, so
-// that compression and statistics cost more than the rest of the staging, and at
-// each reading, and give next to nothing: see docs/decisions/0005-staged-files.md.
-// The format is that of github.com/apache/parquet-format,
-// README and parquet.thrift; every number below is from there.
 
 // Physical types, converted types, encodings and codecs of parquet.thrift.
 const (
@@ -38,6 +30,7 @@ const (
 	pqOptional = 1
 	pqPlain    = 0
 	pqRLE      = 3
+	pqDelta    = 5 // DELTA_BINARY_PACKED
 	pqPlaces   = 8 // RLE_DICTIONARY
 
 	pqNoCodec = 0
@@ -46,12 +39,12 @@ const (
 // A row group ends with whichever comes first. 122,880 rows are what the engine
 // scans as one unit.
 const (
-	groupRows  = 122_880
+	GroupRows  = 122_880
 	groupBytes = 64 << 20
 )
 
-// pageColumn says how one column of the layout is written.
-type pageColumn struct {
+// Column says how one column of the layout is written.
+type Column struct {
 	name      string
 	typ       int64
 	converted int64 // -1 none
@@ -61,28 +54,29 @@ type pageColumn struct {
 	few       bool // may turn out to have few values
 }
 
-// pageColumns derives the columns from the layout. Keys, fingerprints and instants
-// are not tried for a dictionary: each row has its own.
-func pageColumns(schema *arrow.Schema) []pageColumn {
-	cols := make([]pageColumn, schema.NumFields())
+// Columns derives the columns from a schema of texts, integers of 64 bits, booleans,
+// dates and decimals. few tells of which texts, unsigned integers and decimals to try
+// whether they have few values.
+func Columns(schema *arrow.Schema, few func(arrow.Field) bool) []Column {
+	cols := make([]Column, schema.NumFields())
 	for i, f := range schema.Fields() {
-		c := pageColumn{name: f.Name}
+		c := Column{name: f.Name}
 		switch t := f.Type.(type) {
 		case *arrow.StringType:
 			c.typ, c.converted = pqByteArray, pqUTF8
-			c.few = f.Name[0] != 'k' // k<i>, kx
+			c.few = few(f)
 		case *arrow.Int64Type:
 			c.typ, c.converted = pqInt64, pqSigned
 		case *arrow.Uint64Type:
 			c.typ, c.converted = pqInt64, pqUint64
-			c.few = f.Name == "bad" || f.Name == "amb"
+			c.few = few(f)
 		case *arrow.BooleanType:
 			c.typ, c.converted = pqBoolean, -1
 		case *arrow.Date32Type:
 			c.typ, c.converted = pqInt32, pqDate
 		case *arrow.Decimal128Type:
 			c.typ, c.converted, c.scale, c.precision = pqFixed, pqDecimal, int64(t.Scale), int64(t.Precision)
-			c.length, c.few = 16, true
+			c.length, c.few = 16, few(f)
 			if t.Precision <= 28 {
 				c.length = 12 // 10^28 < 2^95
 			}
@@ -94,30 +88,32 @@ func pageColumns(schema *arrow.Schema) []pageColumn {
 	return cols
 }
 
-// page is one data page: encoded, header included, or coded, until its row group
+// Page is one data page: encoded, header included, or coded, until its row group
 // is whole.
-type page struct {
-	bytes []byte
-	whole *[]byte // what bytes are part of, for pageBuffers
-	coded *coded
+type Page struct {
+	bytes    []byte
+	whole    *[]byte // what bytes are part of, for pageBuffers; nil
+	coded    *coded
+	dict     []byte // the dictionary page before it, where it is the only one of its row group
+	encoding int64  // of the values, where it is neither PLAIN nor places
 }
 
 // pageBuffers keeps the memory of pages that are written, for those to come.
 var pageBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// pageEncoder encodes record batches as pages. One belongs to one goroutine.
-type pageEncoder struct {
-	cols  []pageColumn
+// Encoder encodes record batches as pages. One belongs to one goroutine.
+type Encoder struct {
+	cols  []Column
 	coder *coder
 }
 
-func newPageEncoder(cols []pageColumn) *pageEncoder {
-	return &pageEncoder{cols: cols, coder: newCoder()}
+func NewEncoder(cols []Column) *Encoder {
+	return &Encoder{cols: cols, coder: newCoder()}
 }
 
-// encode returns one page a column.
-func (e *pageEncoder) encode(rec arrow.RecordBatch) []page {
-	pages := make([]page, len(e.cols))
+// Encode returns one page a column.
+func (e *Encoder) Encode(rec arrow.RecordBatch) []Page {
+	pages := make([]Page, len(e.cols))
 	for i := range e.cols {
 		c, a := &e.cols[i], rec.Column(i)
 		if c.few {
@@ -127,7 +123,7 @@ func (e *pageEncoder) encode(rec arrow.RecordBatch) []page {
 		}
 		whole := pageBuffers.Get().(*[]byte)
 		*whole = c.appendValues(appendLevels(beginPage(*whole), a), a)
-		pages[i] = page{bytes: endPage(*whole, rec.NumRows(), pqPlain), whole: whole}
+		pages[i] = Page{bytes: endPage(*whole, rec.NumRows(), pqPlain), whole: whole}
 	}
 	return pages
 }
@@ -180,7 +176,7 @@ func appendLevels(b []byte, a arrow.Array) []byte {
 // appendValues appends the values that are not null in PLAIN encoding. Whole words
 // are copied as they lie in memory: every machine that the engine runs on is
 // little-endian, as PLAIN is.
-func (c *pageColumn) appendValues(b []byte, a arrow.Array) []byte {
+func (c *Column) appendValues(b []byte, a arrow.Array) []byte {
 	full := a.NullN() == 0
 	n := a.Len()
 	if a.NullN() == n {
@@ -234,7 +230,7 @@ func (c *pageColumn) appendValues(b []byte, a arrow.Array) []byte {
 }
 
 // appendPlain appends one value in PLAIN encoding; v has the bytes of it.
-func (c *pageColumn) appendPlain(b, v []byte) []byte {
+func (c *Column) appendPlain(b, v []byte) []byte {
 	if c.typ == pqByteArray {
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(v)))
 	}
@@ -265,12 +261,13 @@ func appendBooleans(b []byte, v *array.Boolean) []byte {
 	return b
 }
 
-// parquetFile writes pages to a file. Its methods return the first error of all.
-type parquetFile struct {
+// File writes pages to a file. Its methods return the first error of all.
+type File struct {
 	w      *bufio.Writer
-	cols   []pageColumn
+	by     string
+	cols   []Column
 	offset int64
-	group  pageGroup
+	group  rowGroup
 	dict   dictionary
 	body   []byte
 	groups []writtenGroup
@@ -281,9 +278,9 @@ type parquetFile struct {
 	groupBytes int
 }
 
-// pageGroup is the row group that is being collected.
-type pageGroup struct {
-	pages [][]page // by column
+// rowGroup is the row group that is being collected.
+type rowGroup struct {
+	pages [][]Page // by column
 	rows  int64
 	bytes int
 }
@@ -296,7 +293,7 @@ type writtenGroup struct {
 
 // writtenColumn says where a column chunk lies. Its dictionary is before its data,
 // or there is none.
-type writtenColumn struct{ dictionary, data, bytes int64 }
+type writtenColumn struct{ dictionary, data, bytes, encoding int64 }
 
 const pqMagic = "PAR1"
 
@@ -304,17 +301,18 @@ const pqMagic = "PAR1"
 // kernel takes whole, aligned blocks in half the time, and the copy costs less.
 const writeSize = 256 << 10
 
-func newParquetFile(f io.Writer, cols []pageColumn) *parquetFile {
-	p := &parquetFile{
-		w: bufio.NewWriterSize(f, writeSize), cols: cols,
-		groupRows: groupRows, groupBytes: groupBytes,
+// NewFile begins a file; by is who made it.
+func NewFile(f io.Writer, by string, cols []Column) *File {
+	p := &File{
+		w: bufio.NewWriterSize(f, writeSize), by: by, cols: cols,
+		groupRows: GroupRows, groupBytes: groupBytes,
 	}
-	p.group.pages = make([][]page, len(cols))
+	p.group.pages = make([][]Page, len(cols))
 	p.write([]byte(pqMagic))
 	return p
 }
 
-func (p *parquetFile) write(b []byte) {
+func (p *File) write(b []byte) {
 	if p.err != nil {
 		return
 	}
@@ -322,8 +320,8 @@ func (p *parquetFile) write(b []byte) {
 	_, p.err = p.w.Write(b)
 }
 
-// add takes the pages of one batch.
-func (p *parquetFile) add(pages []page, rows int64) error {
+// Add takes the pages of one batch.
+func (p *File) Add(pages []Page, rows int64) error {
 	for i, pg := range pages {
 		p.group.pages[i] = append(p.group.pages[i], pg)
 		p.group.bytes += len(pg.bytes)
@@ -339,8 +337,11 @@ func (p *parquetFile) add(pages []page, rows int64) error {
 	return p.err
 }
 
+// Limit makes row groups smaller than usual: whichever comes first, rows or bytes.
+func (p *File) Limit(rows int64, bytes int) { p.groupRows, p.groupBytes = rows, bytes }
+
 // flush writes the row group: the pages of a column stand together.
-func (p *parquetFile) flush() {
+func (p *File) flush() {
 	if p.group.rows == 0 {
 		return
 	}
@@ -356,7 +357,7 @@ func (p *parquetFile) flush() {
 }
 
 // chunk writes the pages of one column.
-func (p *parquetFile) chunk(c *pageColumn, pages []page) writtenColumn {
+func (p *File) chunk(c *Column, pages []Page) writtenColumn {
 	from := p.offset
 	w := writtenColumn{dictionary: -1, data: from}
 	to := p.dict.merge(c, pages)
@@ -367,8 +368,16 @@ func (p *parquetFile) chunk(c *pageColumn, pages []page) writtenColumn {
 	}
 	for i, pg := range pages {
 		if pg.coded == nil {
+			if pg.dict != nil {
+				w.dictionary = p.offset
+				p.write(pg.dict)
+				w.data = p.offset
+			}
+			w.encoding = pg.encoding
 			p.write(pg.bytes)
-			pageBuffers.Put(pg.whole)
+			if pg.whole != nil {
+				pageBuffers.Put(pg.whole)
+			}
 			continue
 		}
 		p.body = append(beginPage(p.body), pg.coded.levels...)
@@ -385,8 +394,8 @@ func (p *parquetFile) chunk(c *pageColumn, pages []page) writtenColumn {
 	return w
 }
 
-// close writes the footer.
-func (p *parquetFile) close() error {
+// Close writes the footer.
+func (p *File) Close() error {
 	p.flush()
 	footer := p.footer()
 	p.write(footer)
@@ -399,7 +408,7 @@ func (p *parquetFile) close() error {
 }
 
 // footer is the FileMetaData of parquet.thrift.
-func (p *parquetFile) footer() []byte {
+func (p *File) footer() []byte {
 	var t thrift
 	t.i32(1, 1) // version
 	t.list(2, thriftStruct, len(p.cols)+1)
@@ -434,12 +443,12 @@ func (p *parquetFile) footer() []byte {
 		t.i64(3, g.rows)
 		t.end()
 	}
-	t.text(6, "recon-batch "+stageSemantics)
+	t.text(6, p.by)
 	t.end()
 	return t.b
 }
 
-func (p *parquetFile) columnChunks(t *thrift, g *writtenGroup) {
+func (p *File) columnChunks(t *thrift, g *writtenGroup) {
 	t.list(1, thriftStruct, len(p.cols))
 	for i := range p.cols {
 		c, w := &p.cols[i], &g.cols[i]
@@ -447,7 +456,7 @@ func (p *parquetFile) columnChunks(t *thrift, g *writtenGroup) {
 		t.i64(2, w.data)
 		t.open(3)
 		t.i32(1, c.typ)
-		encodings := []int64{pqPlain, pqRLE}
+		encodings := []int64{w.encoding, pqRLE}
 		if w.dictionary >= 0 {
 			encodings = append(encodings, pqPlaces)
 		}

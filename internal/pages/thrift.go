@@ -1,4 +1,4 @@
-package extract
+package pages
 
 import "encoding/binary"
 

@@ -1,4 +1,4 @@
-package extract
+package pages
 
 import (
 	"bytes"
@@ -73,7 +73,7 @@ func (d *coder) place(v []byte) (uint16, bool) {
 }
 
 // code returns the column as places, or nil where it has too many values.
-func (d *coder) code(c *pageColumn, a arrow.Array) *coded {
+func (d *coder) code(c *Column, a arrow.Array) *coded {
 	n := a.Len()
 	clear(d.slots[:])
 	d.out.places, d.out.ends, d.out.text = d.out.places[:0], d.out.ends[:0], d.out.text[:0]
@@ -89,7 +89,7 @@ func (d *coder) code(c *pageColumn, a arrow.Array) *coded {
 	}
 }
 
-func (d *coder) codeValues(c *pageColumn, a arrow.Array) bool {
+func (d *coder) codeValues(c *Column, a arrow.Array) bool {
 	var (
 		out   = &d.out
 		full  = a.NullN() == 0
@@ -161,7 +161,7 @@ type dictionary struct {
 
 // merge gives the places in the common dictionary of each batch's values. It is nil
 // where a batch is not coded, or where there are too many values or none.
-func (d *dictionary) merge(c *pageColumn, pages []page) [][]uint32 {
+func (d *dictionary) merge(c *Column, pages []Page) [][]uint32 {
 	d.places, d.plain = map[string]uint32{}, d.plain[:0]
 	to := make([][]uint32, len(pages))
 	for i, pg := range pages {
@@ -246,7 +246,7 @@ func oneValue(places []uint16) bool {
 }
 
 // appendDecoded appends the values as PLAIN encoding has them.
-func (c *coded) appendDecoded(b []byte, col *pageColumn) []byte {
+func (c *coded) appendDecoded(b []byte, col *Column) []byte {
 	for _, p := range c.places {
 		b = col.appendPlain(b, c.value(int(p)))
 	}
