@@ -41,7 +41,7 @@ func collect(ctx context.Context, o pipeline.Options, n int) (_ *sample, err err
 	if err := measurable(o.Job); err != nil {
 		return nil, err
 	}
-	nights, err := pipeline.Nights(o.OutPath(), o.Job.Name, n)
+	nights, err := pipeline.Nights(o.OutPath(), pipeline.Series(o.Job), n)
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func Ready(ctx context.Context, o pipeline.Options, typ string, nights int) (_ *
 	if err := knownType(o.Job, typ); err != nil {
 		return nil, err
 	}
-	list, err := pipeline.Nights(o.OutPath(), o.Job.Name, nights)
+	list, err := pipeline.Nights(o.OutPath(), pipeline.Series(o.Job), nights)
 	if err != nil {
 		return nil, err
 	}

@@ -81,12 +81,19 @@ type WhatIf struct {
 	Cannot    int             `json:"cannot"` // nights
 }
 
-// Other judges the last nights of a job again, under the job of o, and tells which rows
-// and cases move. base is the folder where relative paths of that job begin, the one of
-// the job file whose runs are asked for. Nothing is published. A night whose inputs are
-// neither there nor staged is told in the result, which has no error then.
-func Other(ctx context.Context, o pipeline.Options, base string, nights int) (*WhatIf, error) {
-	list, err := pipeline.Nights(o.OutPath(), o.Job.Name, nights)
+// Other judges the last nights of the stored job again, under the job of o, and tells
+// which rows and cases move. Relative paths of both begin in the folder of the stored one,
+// below whose output folder the runs are, unless o names another. Nothing is published. A
+// night whose inputs are neither there nor staged is told in the result, which has no
+// error then.
+func Other(ctx context.Context, o pipeline.Options, stored *rules.Job, nights int) (*WhatIf, error) {
+	if o.Job.Name != stored.Name {
+		return nil, fail.New(fail.Usage, "%s is the job %s, and %s the job %s", o.Job.File, o.Job.Name, stored.File, stored.Name).
+			WithHint("give both the same name: ids of cases depend on it")
+	}
+	o.Out = pipeline.Options{Job: stored, Out: o.Out}.OutPath()
+	base := filepath.Dir(stored.File)
+	list, err := pipeline.Nights(o.Out, pipeline.Series(stored), nights)
 	if err != nil {
 		return nil, err
 	}

@@ -315,8 +315,7 @@ func rejudge(t *testing.T, dir, text string) *WhatIf {
 	t.Helper()
 	elsewhere := filepath.Join(t.TempDir(), "new.yaml")
 	write(t, elsewhere, text)
-	o := pipeline.Options{Job: load(t, elsewhere), Threads: 2, Out: filepath.Join(dir, "out")}
-	w, err := Other(context.Background(), o, dir, 30)
+	w, err := Other(context.Background(), pipeline.Options{Job: load(t, elsewhere), Threads: 2}, load(t, filepath.Join(dir, "job.yaml")), 30)
 	if err != nil {
 		t.Fatal(err)
 	}

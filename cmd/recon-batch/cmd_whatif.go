@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -57,19 +56,7 @@ func (s *session) whatif(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.Job.Name != stored.Name {
-		return fail.New(fail.Usage, "%s is the job %s, and %s the job %s", file, o.Job.Name, args[0], stored.Name).
-			WithHint("give both the same name: ids of cases depend on it")
-	}
-	if o.Out == "" {
-		// The runs are those of the job, wherever the other rules would publish.
-		was, err := s.historyOptions(c, args[0])
-		if err != nil {
-			return err
-		}
-		o.Out = was.OutPath()
-	}
-	w, err := rehearsal.Other(c.Context, *o, filepath.Dir(args[0]), c.Int("runs"))
+	w, err := rehearsal.Other(c.Context, *o, stored, c.Int("runs"))
 	if err != nil {
 		return err
 	}

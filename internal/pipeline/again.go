@@ -19,16 +19,16 @@ import (
 	"github.com/recon-batch/recon-batch/rules"
 )
 
-// Nights lists the current runs of the last n business dates of the job that have
-// one, oldest first.
-func Nights(out, job string, n int) ([]RunInfo, error) {
-	list, err := History(out, job, "")
+// Nights lists the current runs of the last n business dates of a series (see Series)
+// that have one, oldest first.
+func Nights(out, series string, n int) ([]RunInfo, error) {
+	list, err := History(out, series, "")
 	if err != nil {
 		return nil, err
 	}
 	list = slices.DeleteFunc(list, func(r RunInfo) bool { return !r.Current })
 	if len(list) == 0 {
-		return nil, fail.New(fail.Usage, "%s has no published run under %s", job, displayPath(out)).
+		return nil, fail.New(fail.Usage, "%s has no published run under %s", series, displayPath(out)).
 			WithHint("run it first: recon-batch run --business-date DATE JOB.yaml")
 	}
 	slices.SortFunc(list, func(a, b RunInfo) int { return strings.Compare(a.BusinessDate, b.BusinessDate) })
