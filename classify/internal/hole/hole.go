@@ -5,12 +5,28 @@ package hole
 
 import "testing"
 
-// removed are the bits of the checks that are taken out. It is set while no run is on.
-var removed uint32
+// removed are the bits of the checks that are taken out, and bare tells that the
+// promises about proposals are not asked either. Both are set while no run is on.
+var (
+	removed uint32
+	bare    bool
+)
 
 // Removed returns the bits of the checks that are taken out: none, but in a test that
 // asked for it.
 func Removed() uint32 { return removed }
+
+// Bare tells whether the promises about proposals are not asked: never, but in a test
+// that wants to see what a missing check does where they would stop the run.
+func Bare() bool { return bare }
+
+// Bar leaves the promises about proposals out until restore is called. It panics in a
+// program that is no test.
+func Bar() (restore func()) {
+	Take(0)
+	bare = true
+	return func() { bare = false }
+}
 
 // Take takes checks out, by their bits, until restore is called. It panics in a program
 // that is no test.
