@@ -49,9 +49,17 @@ type Item struct {
 // maxLine bounds the memory of one item.
 const maxLine = 16 << 20
 
+// Withdrawal is a line of queues/withdrawn.ndjson: the item of that run holds no longer.
+type Withdrawal struct {
+	ItemID string `json:"item_id"`
+	RunID  string `json:"run_id"`
+}
+
 // ReadItems calls f for each item of an NDJSON file, in its order. A line that cannot
 // be read stops it with the number of the line: an unknown item is never guessed at.
-func ReadItems(r io.Reader, f func(Item) error) error {
+func ReadItems(r io.Reader, f func(Item) error) error { return readLines(r, f) }
+
+func readLines[T any](r io.Reader, f func(T) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 1<<16), maxLine)
 	for n := 1; lines.Scan(); n++ {
@@ -59,12 +67,12 @@ func ReadItems(r io.Reader, f func(Item) error) error {
 		if len(line) == 0 {
 			continue
 		}
-		var it Item
-		if err := json.Unmarshal(line, &it); err != nil {
+		var x T
+		if err := json.Unmarshal(line, &x); err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
-		if err := f(it); err != nil {
-			return fmt.Errorf("line %d, item %s: %w", n, it.ItemID, err)
+		if err := f(x); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
 		}
 	}
 	return lines.Err()

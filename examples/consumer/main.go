@@ -3,7 +3,7 @@
 // while it is as it was seen, and gives a second delivery the stored answer.
 //
 //	consumer -dsn "host=… dbname=…" init
-//	consumer -dsn "host=… dbname=…" apply out/JOB/DATE/current/queues/requeue.ndjson …
+//	consumer -dsn "host=… dbname=…" apply out/JOB/DATE/current/queues/*.ndjson
 //	consumer -dsn "host=… dbname=…" export > operations.csv
 //
 // It is an example to copy: docs/queues.md has the contract, docs/workers-go.md the guide.
@@ -11,6 +11,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -19,6 +20,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -55,7 +58,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return Export(ctx, db, out)
 	case "apply":
 		c := &Consumer{DB: db}
-		for _, name := range flags.Args()[1:] {
+		names := flags.Args()[1:]
+		// What was withdrawn is known before anything is applied.
+		slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(order(a), order(b)) })
+		for _, name := range names {
 			if err := c.ApplyFile(ctx, name, out); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
@@ -65,7 +71,17 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return errors.New("usage: consumer -dsn DSN init | apply FILE.ndjson … | export")
 }
 
-// ApplyFile applies every item of a file and prints each answer. It stops at an error
+func withdrawals(name string) bool { return filepath.Base(name) == "withdrawn.ndjson" }
+
+func order(name string) int {
+	if withdrawals(name) {
+		return 0
+	}
+	return 1
+}
+
+// ApplyFile applies every item of a file and prints each answer, or takes in a list of
+// withdrawn items. It stops at an error
 // of the database; run it again, what was decided stays decided.
 func (c *Consumer) ApplyFile(ctx context.Context, name string, out io.Writer) (err error) {
 	f, err := os.Open(name)
@@ -73,12 +89,15 @@ func (c *Consumer) ApplyFile(ctx context.Context, name string, out io.Writer) (e
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	if withdrawals(name) {
+		return readLines(f, func(w Withdrawal) error { return c.Withdraw(ctx, w.ItemID, w.RunID) })
+	}
 	w := bufio.NewWriter(out)
 	defer func() { err = errors.Join(err, w.Flush()) }()
 	return ReadItems(f, func(it Item) error {
 		r, err := c.Apply(ctx, it)
 		if err != nil {
-			return err
+			return fmt.Errorf("item %s: %w", it.ItemID, err)
 		}
 		stored := ""
 		if r.Stored {
