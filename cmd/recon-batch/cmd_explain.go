@@ -198,7 +198,7 @@ func (s *session) printProposals(e pipeline.Explanation) {
 		s.printf("PROPOSAL\n  none of its own\n")
 	}
 	for _, p := range e.Proposals {
-		s.printf("PROPOSAL\n  %s (item %s)\n", p.Queue, p.Item)
+		s.printf("PROPOSAL\n  %s (item %s)\n  %s\n", p.Queue, p.Item, inline(p.Means))
 		switch p.Rule {
 		case "":
 		case "none":

@@ -22,6 +22,7 @@ func (x *explainer) proposals(e *Explanation) ([]Proposal, error) {
 	}
 	for i := range out {
 		out[i].wanted = x.wantedOf(e.Row, out[i])
+		out[i].Means = x.means(e.Row, out[i])
 		out[i].Checks = x.guardChecks(out[i].wanted, classify.Class(e.Row.Class), out[i].refused, valueOf(e.Values, "type"))
 		if out[i].Why, err = x.ruleTrace(out[i].Item); err != nil {
 			return nil, err

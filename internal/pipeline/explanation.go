@@ -103,6 +103,7 @@ type FieldTrace struct {
 type Proposal struct {
 	Item        string       `json:"item_id"`
 	Queue       string       `json:"queue"`
+	Means       string       `json:"means"` // what is so, and what is to be done, in a sentence
 	Rule        string       `json:"rule,omitempty"`
 	Checks      []GuardCheck `json:"checks"`
 	NextAttempt string       `json:"next_attempt,omitempty"`
