@@ -69,7 +69,7 @@ func Withhold(s *Summary, job *rules.Job, vacuous string) Withholding {
 		byQueue[u.Queue] = append(byQueue[u.Queue], typeText(u.Type))
 	}
 	for q, types := range byQueue {
-		w.Queue[q] = append(w.Queue[q], fmt.Sprintf("%s was never observed for %s, and would be acted on; observe it first, or say why not: --reason TEXT", q, strings.Join(types, ", ")))
+		w.Queue[q] = append(w.Queue[q], fmt.Sprintf("%s was never observed for %s, and would be acted on; observe it first, or say why not: --allow-unobserved --reason TEXT", q, strings.Join(types, ", ")))
 	}
 	return w
 }

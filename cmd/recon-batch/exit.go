@@ -29,7 +29,7 @@ var exitCodes = []exitCode{
 	{fail.Conflict, "conflict", "another run holds the job and date, or somebody else was first", "no", "wait, run again"},
 	{fail.Integrity, "integrity", "numbers do not add up, or a digest or the chain of runs is wrong", "no", "stop and look; page somebody"},
 	{fail.Resources, "resources", "disk, memory or time do not suffice", "no", "give more, run again"},
-	{fail.Policy, "policy", "refused by policy: blast radius, or a run with nothing to match", "report and review queue, no acting queue", "let a person look"},
+	{fail.Policy, "policy", "refused by policy: blast radius, a canary, what was never observed, or nothing to match", "report and review queue; acting queues are withheld", "let a person look"},
 	{fail.Interrupt, "interrupted", "ended by SIGINT", "no", "run again"},
 	{fail.Terminate, "terminated", "ended by SIGTERM", "no", "run again"},
 }

@@ -30,7 +30,7 @@ func TestEnforcingWhatWasNeverObserved(t *testing.T) {
 	for _, date := range []string{"2026-11-03", "2026-11-04"} { // the second night no more than the first
 		n.files(date, "c/0", "-c/1", "-r/1")
 		res := n.run(date, "", Allowed{})
-		n.wantExit(res, fail.Policy, "requeue was never observed for refund, and would be acted on; observe it first, or say why not: --reason TEXT")
+		n.wantExit(res, fail.Policy, "requeue was never observed for refund, and would be acted on; observe it first, or say why not: --allow-unobserved --reason TEXT")
 		if n.ids(res, "requeue") != "none" || n.ids(res, "confirm") == "none" && !exists(n.folder(res)+"/queues/confirm.parquet") {
 			t.Error("more or less than the requeue queue was withheld")
 		}
