@@ -7,6 +7,6 @@ LEFT JOIN results r ON r.source = i.r_source AND r.file = i.r_file AND r.record 
 WHERE i.queue_file <> 'review' AND (i.refused IS NOT NULL OR CASE i.queue_file
   WHEN 'requeue' THEN o.class IS DISTINCT FROM 'absent'
   WHEN 'confirm' THEN o.class IS DISTINCT FROM 'correct'
-  WHEN 'close' THEN o.class IS DISTINCT FROM 'not_applicable'
-  WHEN 'compensate' THEN r.reason IS DISTINCT FROM 'surplus_effect'
+  WHEN 'close' THEN o.class IS DISTINCT FROM CASE WHEN i.closing_reason = 'newer_version' THEN 'absent' ELSE 'not_applicable' END
+  WHEN 'compensate' THEN CASE WHEN i.o_record IS NULL THEN r.class IS DISTINCT FROM 'unexpected' ELSE r.reason IS DISTINCT FROM 'surplus_effect' END
   ELSE true END)
