@@ -14,16 +14,14 @@ use Symfony\Component\Console\Output\OutputInterface;
 
 final class ApplyCommand extends Command
 {
-    protected static $defaultName = 'recon:apply';
-    protected static $defaultDescription = 'Acts on the queues of a published run: confirm, close, requeue';
-
     public function __construct(private readonly Applier $applier)
     {
-        parent::__construct();
+        parent::__construct('recon:apply');
     }
 
     protected function configure(): void
     {
+        $this->setDescription('Acts on the queues of a published run: confirm, close, requeue');
         $this->addArgument('run', InputArgument::REQUIRED, 'Folder of the run: <out>/<job>/<date>/current');
     }
 

@@ -14,16 +14,14 @@ use Symfony\Component\Console\Output\OutputInterface;
 
 final class ExportCommand extends Command
 {
-    protected static $defaultName = 'recon:export';
-    protected static $defaultDescription = 'Writes the operations that were created in a time as CSV for recon-batch';
-
     public function __construct(private readonly RegisterExport $export)
     {
-        parent::__construct();
+        parent::__construct('recon:export');
     }
 
     protected function configure(): void
     {
+        $this->setDescription('Writes the operations that were created in a time as CSV for recon-batch');
         $this->addArgument('file', InputArgument::REQUIRED, 'File to write; it appears whole or not at all')
             ->addOption('from', null, InputOption::VALUE_REQUIRED, 'First instant, included, such as 2026-11-29T00:00:00+01:00')
             ->addOption('until', null, InputOption::VALUE_REQUIRED, 'First instant after it');

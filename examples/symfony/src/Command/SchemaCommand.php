@@ -12,16 +12,14 @@ use Symfony\Component\Console\Output\OutputInterface;
 
 final class SchemaCommand extends Command
 {
-    protected static $defaultName = 'recon:schema';
-    protected static $defaultDescription = 'Prints the tables of the operation register, or makes them';
-
     public function __construct(private readonly \PDO $db)
     {
-        parent::__construct();
+        parent::__construct('recon:schema');
     }
 
     protected function configure(): void
     {
+        $this->setDescription('Prints the tables of the operation register, or makes them');
         $this->addOption('create', null, InputOption::VALUE_NONE, 'Make them in the database; what is there stays');
     }
 
