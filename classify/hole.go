@@ -3,7 +3,7 @@ package classify
 import (
 	"fmt"
 
-	"github.com/recon-batch/recon-batch/classify/internal/hole"
+	"github.com/recon-batch/recon-batch/internal/hole"
 )
 
 // bit is the number of a check in SQL; 0 where a test has taken it out of the guard

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/recon-batch/recon-batch/classify/internal/hole"
+	"github.com/recon-batch/recon-batch/internal/hole"
 	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/internal/fail"

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/recon-batch/recon-batch/classify"
-	"github.com/recon-batch/recon-batch/classify/internal/hole"
+	"github.com/recon-batch/recon-batch/internal/hole"
 )
 
 // Without lets the guard pass over the checks until the test ends. Tests that use it

@@ -1,6 +1,7 @@
 // Package hole is how a test takes a check out of the guard, to show that the check is
-// needed. Only package classify reads it and only classify/guardtest sets it, which is
-// for tests alone; internal/arch keeps it so, and outside of a test binary Take panics.
+// needed. Packages classify and report read it, and only classify/guardtest sets it,
+// which is for tests alone; internal/arch keeps it so, and outside of a test binary Take
+// panics.
 package hole
 
 import "testing"
