@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/recon-batch/recon-batch/internal/hole"
 	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/internal/hole"
 	"github.com/recon-batch/recon-batch/match"
 	"github.com/recon-batch/recon-batch/rules"
 )
