@@ -26,6 +26,7 @@ final class ApplierTest extends RegisterCase
     private static function requeue(array $with = []): array
     {
         return $with + [
+            'schema_version' => 1, 'hidden' => false, 'recheck_key' => 'key-op-1', 'proof_valid_until' => null,
             'item_id' => 'item-1', 'run_id' => 'run-1', 'queue' => 'requeue', 'operation_id' => 'op-1', 'idempotency_key' => 'key-op-1',
             'version' => '1', 'class' => 'absent', 'reason' => 'no_result', 'expected_state' => 'awaiting_confirmation', 'next_state' => 'retry_scheduled',
             'attempts' => 1, 'next_attempt_at' => '2026-11-30T04:00:31.224000Z', 'expires_at' => '2026-12-01T22:00:00Z',
@@ -85,13 +86,20 @@ final class ApplierTest extends RegisterCase
         self::assertSame($want, $this->applier()->apply(self::requeue($item)));
         self::assertSame($before, $this->row());
         self::assertSame([], $this->transport->getSent());
-        self::assertSame(0, $this->number('SELECT count(*) FROM recon_inbox'));
+        self::assertSame(0, $this->number("SELECT count(*) FROM recon_inbox WHERE result = 'applied'"));
     }
 
     public static function refusals(): array
     {
         return [
             'expired' => [Result::Expired, ['expires_at' => '2026-11-30T04:10:00Z']],
+            'the proof has expired' => [Result::Expired, ['proof_valid_until' => '2026-11-30T04:10:00Z']],
+            'a form of tomorrow' => [Result::UnknownForm, ['schema_version' => 2]],
+            'no form' => [Result::UnknownForm, ['schema_version' => null]],
+            'redacted' => [Result::Hidden, ['hidden' => true]],
+            'not said whether redacted' => [Result::Hidden, ['hidden' => null]],
+            'a condition about another key' => [Result::Incomplete, ['recheck_key' => 'key-2']],
+            'no condition' => [Result::Incomplete, ['recheck_key' => null]],
             'observed only' => [Result::ObserveOnly, ['observe_only' => true]],
             'not said whether observed' => [Result::ObserveOnly, ['observe_only' => null]],
             'deferred' => [Result::Deferred, ['deferred' => true]],
@@ -105,7 +113,7 @@ final class ApplierTest extends RegisterCase
             'no expected state' => [Result::Incomplete, ['expected_state' => '']],
             'no next attempt' => [Result::Incomplete, ['next_attempt_at' => null]],
             'unknown operation' => [Result::UnknownOperation, ['operation_id' => 'op-2']],
-            'other key' => [Result::OtherKey, ['idempotency_key' => 'key-2']],
+            'other key' => [Result::OtherKey, ['idempotency_key' => 'key-2', 'recheck_key' => 'key-2']],
             'other version' => [Result::OtherVersion, [], ['version' => 2]],
             'version in the item alone' => [Result::OtherVersion, [], ['version' => null]],
             'version in the row alone' => [Result::OtherVersion, ['version' => null]],
@@ -132,11 +140,25 @@ final class ApplierTest extends RegisterCase
         self::assertCount(1, $this->transport->getSent());
     }
 
-    public function testARefusedItemIsJudgedAnew(): void
+    public function testARefusedItemIsJudgedAnewByALaterRunAlone(): void
+    {
+        $this->timedOut(['state' => 'processing']);
+        self::assertSame(Result::OtherState, $this->applier()->apply(self::requeue()));
+        $this->db->exec("UPDATE recon_operation SET state = 'awaiting_confirmation'");
+        self::assertSame(Result::OtherState, $this->applier()->apply(self::requeue()), 'the result that was stored');
+        self::assertSame(Result::Applied, $this->applier()->apply(self::requeue(['run_id' => 'run-2'])));
+        self::assertSame(Result::AlreadyApplied, $this->applier()->apply(self::requeue(['run_id' => 'run-3'])));
+        self::assertCount(1, $this->transport->getSent());
+    }
+
+    public function testAWithdrawnItemIsNotApplied(): void
     {
         $this->timedOut();
-        self::assertSame(Result::Deferred, $this->applier()->apply(self::requeue(['deferred' => true])));
-        self::assertSame(Result::Applied, $this->applier()->apply(self::requeue()));
+        $this->applier()->withdraw('run-1', 'item-1');
+        $this->applier()->withdraw('run-1', 'item-1');
+        self::assertSame(Result::Withdrawn, $this->applier()->apply(self::requeue()));
+        $this->assertRow(['state' => 'awaiting_confirmation']);
+        self::assertSame(Result::Applied, $this->applier()->apply(self::requeue(['run_id' => 'run-2'])), 'a later run proposes it again');
     }
 
     public function testACrashBeforeTheDispatchIsMadeGood(): void
@@ -163,7 +185,7 @@ final class ApplierTest extends RegisterCase
     public function testWhatWasConfirmedMeanwhileIsNotDispatchedLater(): void
     {
         $this->timedOut(['state' => 'retry_scheduled']);
-        $this->db->exec("INSERT INTO recon_inbox (item_id, run_id, queue, operation_id, applied_at) VALUES ('item-1', 'run-1', 'requeue', 'op-1', '')");
+        $this->db->exec("INSERT INTO recon_inbox (item_id, run_id, queue, operation_id, result, applied_at) VALUES ('item-1', 'run-1', 'requeue', 'op-1', 'applied', '')");
         foreach (["state = 'confirmed'", "state = 'retry_scheduled', attempts = 2"] as $change) {
             $this->db->exec('UPDATE recon_operation SET '.$change);
             self::assertSame(Result::AlreadyApplied, $this->applier()->apply(self::requeue()));
@@ -191,7 +213,7 @@ final class ApplierTest extends RegisterCase
     {
         $this->timedOut(['state' => $state, 'not_after' => '2026-12-01T22:00:00.000000Z']);
         $item = ['item_id' => 'item-2', 'run_id' => 'run-1', 'queue' => 'confirm', 'operation_id' => 'op-1', 'idempotency_key' => 'key-op-1', 'version' => '1',
-            'remote_id' => 'ch_1', 'expected_state' => 'awaiting_confirmation', 'next_state' => 'confirmed', 'observe_only' => false];
+            'remote_id' => 'ch_1', 'expected_state' => 'awaiting_confirmation', 'next_state' => 'confirmed', 'observe_only' => false, 'schema_version' => 1, 'hidden' => false];
         self::assertSame($want, $this->applier()->apply($item));
         if (Result::Applied === $want) {
             $this->assertRow(['state' => 'confirmed', 'remote_id' => 'ch_1', 'not_after' => null]);
@@ -205,9 +227,9 @@ final class ApplierTest extends RegisterCase
     {
         $this->timedOut();
         self::assertSame($want, $this->applier()->apply($with + ['item_id' => 'item-2', 'run_id' => 'run-1', 'queue' => 'confirm', 'operation_id' => 'op-1',
-            'idempotency_key' => 'key-op-1', 'version' => '1', 'next_state' => 'confirmed', 'observe_only' => false]));
+            'idempotency_key' => 'key-op-1', 'version' => '1', 'next_state' => 'confirmed', 'observe_only' => false, 'schema_version' => 1, 'hidden' => false]));
         $this->assertRow(['state' => 'awaiting_confirmation']);
-        self::assertSame(0, $this->number('SELECT count(*) FROM recon_inbox'));
+        self::assertSame(0, $this->number("SELECT count(*) FROM recon_inbox WHERE result = 'applied'"));
     }
 
     public static function othersToConfirm(): array
@@ -239,7 +261,7 @@ final class ApplierTest extends RegisterCase
         $this->timedOut();
         $this->applier()->apply(self::requeue());
         $this->applier()->apply(['item_id' => 'item-2', 'run_id' => 'run-2', 'queue' => 'confirm', 'operation_id' => 'op-1', 'idempotency_key' => 'key-op-1',
-            'version' => '1', 'next_state' => 'confirmed', 'observe_only' => false]);
+            'version' => '1', 'next_state' => 'confirmed', 'observe_only' => false, 'schema_version' => 1, 'hidden' => false]);
         $calls = 0;
         $this->handlers = [static function () use (&$calls): void { ++$calls; }];
         $this->bus()->dispatch($this->transport->getSent()[0]->with(new ReceivedStamp('t')));
@@ -250,12 +272,12 @@ final class ApplierTest extends RegisterCase
     {
         $this->timedOut(['state' => 'pending', 'attempts' => 0]);
         $item = ['item_id' => 'item-4', 'run_id' => 'run-1', 'queue' => 'close', 'operation_id' => 'op-1', 'version' => '1', 'reason' => 'never_sent',
-            'expected_state' => 'pending', 'next_state' => 'not_applicable', 'attempts' => 0, 'approvals' => null, 'observe_only' => false, 'deferred' => false];
-        self::assertSame(Result::OtherAttempts, $this->applier()->apply(['attempts' => 1] + $item));
+            'expected_state' => 'pending', 'next_state' => 'not_applicable', 'attempts' => 0, 'approvals' => null, 'observe_only' => false, 'deferred' => false, 'schema_version' => 1, 'hidden' => false];
+        self::assertSame(Result::OtherAttempts, $this->applier()->apply(['attempts' => 1, 'run_id' => 'run-2'] + $item));
         $this->given(['remote_id' => 'ch_1']);
-        self::assertSame(Result::HasResult, $this->applier()->apply($item));
+        self::assertSame(Result::HasResult, $this->applier()->apply(['run_id' => 'run-3'] + $item));
         $this->given(['remote_id' => null, 'lease_until' => '2026-11-30T04:10:00.000001Z']);
-        self::assertSame(Result::LiveLease, $this->applier()->apply($item));
+        self::assertSame(Result::LiveLease, $this->applier()->apply(['run_id' => 'run-4'] + $item));
         $this->given(['lease_until' => null]);
         self::assertSame(Result::Applied, $this->applier()->apply($item));
         $this->assertRow(['state' => 'not_applicable', 'closing_reason' => 'never_sent']);

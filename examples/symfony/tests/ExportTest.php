@@ -24,10 +24,10 @@ final class ExportTest extends RegisterCase
         $this->clock->set('2026-11-30T00:00:00Z');
         self::assertSame(3, $this->write());
         $lines = file($this->folder.'/o.csv', \FILE_IGNORE_NEW_LINES);
-        self::assertSame('row,'.implode(',', RegisterExport::COLUMNS).',exported_at', $lines[0]);
+        self::assertSame('row,'.implode(',', RegisterExport::COLUMNS).',payload_ref,exported_at', $lines[0]);
         self::assertStringStartsWith('D,op-0,key-op-0,charge,order-1,1,4500,EUR,pending,0,2026-11-29T10:00:00.000000Z,,', $lines[1]);
         self::assertStringStartsWith('D,op-1,key-op-1,charge,"say ""no"", or yes",1,4500,EUR,awaiting_confirmation,1,', $lines[2]);
-        self::assertStringEndsWith(',transient,timeout,,,,2026-11-30T00:00:00.000000Z', $lines[2]);
+        self::assertStringEndsWith(',transient,timeout,,,,op-1,2026-11-30T00:00:00.000000Z', $lines[2]);
         self::assertStringStartsWith('D,op-first,', $lines[3]);
         self::assertSame('T,3', $lines[4]);
         self::assertCount(5, $lines);
@@ -73,7 +73,7 @@ final class ExportTest extends RegisterCase
             return $text;
         });
         $this->db->exec('ALTER TABLE recon_operation RENAME TO all_operations');
-        $this->db->exec('CREATE VIEW recon_operation AS SELECT looking(operation_id) AS operation_id, '.implode(', ', array_slice(RegisterExport::COLUMNS, 1)).' FROM all_operations');
+        $this->db->exec('CREATE VIEW recon_operation AS SELECT looking(operation_id) AS operation_id, '.implode(', ', array_slice(RegisterExport::COLUMNS, 1)).', message FROM all_operations');
         $this->write();
         self::assertSame([false, 1], $seen);
         self::assertFileExists($this->folder.'/o.csv');

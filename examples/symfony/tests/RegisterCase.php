@@ -46,7 +46,7 @@ abstract class RegisterCase extends TestCase
         mkdir($this->folder);
         $this->clock = new FixedClock();
         $this->db = $this->connect();
-        foreach (['recon_operation', 'recon_evidence', 'recon_inbox'] as $table) {
+        foreach (['recon_operation', 'recon_evidence', 'recon_inbox', 'recon_withdrawn'] as $table) {
             $this->db->exec('DROP TABLE IF EXISTS '.$table);
         }
         Schema::create($this->db);

@@ -38,6 +38,7 @@ final class RunFolderTest extends TestCase
         $run = RunFolder::open($this->date.'/current');
         self::assertSame(['a'], array_column(iterator_to_array($run->items('requeue')), 'item_id'));
         self::assertSame([], iterator_to_array($run->items('close')), 'a queue that the run did not write');
+        self::assertSame([], iterator_to_array($run->withdrawn()));
     }
 
     /** @dataProvider damage */

@@ -13,10 +13,10 @@ use Symfony\Component\Messenger\MessageBusInterface;
 use Symfony\Component\Messenger\Stamp\DelayStamp;
 
 /**
- * Acts on queue items. One item is one transaction: its id goes into the inbox and the
- * row moves from the expected state to the next, both or neither. So an item that
- * comes twice, late, or to two at once moves the row at most once; and only a row that
- * is still what the run has judged.
+ * Acts on queue items (docs/queues.md). One item is one transaction: its id and what
+ * became of it go into the inbox, and the row moves from the expected state to the
+ * next. So an item that comes twice, late, or to two at once moves the row at most
+ * once; and only a row that is still what the run has judged.
  */
 final class Applier
 {
@@ -43,13 +43,28 @@ final class Applier
         return $result;
     }
 
+    /**
+     * Takes an item back that a run proposed and a later one does not. What was applied
+     * already stays applied.
+     */
+    public function withdraw(string $runId, string $itemId): void
+    {
+        $this->run('INSERT INTO recon_withdrawn (run_id, item_id) VALUES (?, ?) ON CONFLICT (run_id, item_id) DO NOTHING', [$runId, $itemId]);
+    }
+
     /** What the item alone, and the clock, say against it. */
     private function refuse(array $item): ?Result
     {
         if (!in_array($item['queue'] ?? null, ['confirm', 'requeue', 'close'], true)) {
             return Result::NotForUs;
         }
+        if (1 !== ($item['schema_version'] ?? null)) {
+            return Result::UnknownForm;
+        }
         // Only a plain false is a no.
+        if (false !== ($item['hidden'] ?? null)) {
+            return Result::Hidden;
+        }
         if (false !== ($item['observe_only'] ?? null)) {
             return Result::ObserveOnly;
         }
@@ -58,17 +73,24 @@ final class Applier
                 return Result::Incomplete;
             }
         }
+        foreach (['expires_at', 'proof_valid_until'] as $end) {
+            if (isset($item[$end]) && Instant::parse($item[$end]) <= $this->clock->now()) {
+                return Result::Expired;
+            }
+        }
         if ('confirm' === $item['queue']) {
             return null;
+        }
+        // The condition that we check again is that no result is known for the row of
+        // the key; another key would be another condition.
+        if ('requeue' === $item['queue'] && $item['recheck_key'] !== $item['idempotency_key']) {
+            return Result::Incomplete;
         }
         if (false !== ($item['deferred'] ?? null)) {
             return Result::Deferred;
         }
         if (0 < ($item['approvals'] ?? 0)) {
             return Result::NeedsApproval;
-        }
-        if (isset($item['expires_at']) && Instant::parse($item['expires_at']) <= $this->clock->now()) {
-            return Result::Expired;
         }
 
         return null;
@@ -78,7 +100,7 @@ final class Applier
     private static function needed(string $queue): array
     {
         return match ($queue) {
-            'requeue' => ['idempotency_key', 'expected_state', 'attempts', 'next_attempt_at', 'expires_at'],
+            'requeue' => ['idempotency_key', 'expected_state', 'attempts', 'next_attempt_at', 'expires_at', 'recheck_key'],
             'close' => ['expected_state', 'attempts'],
             'confirm' => ['idempotency_key'],
         };
@@ -90,22 +112,26 @@ final class Applier
         try {
             // First of all statements: a second one with the same id waits here until
             // the first has ended, and then sees what it did.
-            $new = $this->run('INSERT INTO recon_inbox (item_id, run_id, queue, operation_id, applied_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (item_id) DO NOTHING',
-                [$item['item_id'], $item['run_id'], $item['queue'], $item['operation_id'], Instant::text($this->clock->now())]);
+            // What was refused is judged anew in a later run, and not before.
+            $new = $this->run(<<<'SQL'
+                INSERT INTO recon_inbox (item_id, run_id, queue, operation_id, result, applied_at) VALUES (?, ?, ?, ?, 'applied', ?)
+                ON CONFLICT (item_id) DO UPDATE SET run_id = excluded.run_id, result = excluded.result, applied_at = excluded.applied_at
+                WHERE recon_inbox.result <> 'applied' AND recon_inbox.run_id <> excluded.run_id
+                SQL, [$item['item_id'], $item['run_id'], $item['queue'], $item['operation_id'], Instant::text($this->clock->now())]);
             if (0 === $new) {
+                $stored = Result::from((string) $this->value('SELECT result FROM recon_inbox WHERE item_id = ?', [$item['item_id']]));
                 $this->db->rollBack();
 
-                return Result::AlreadyApplied;
+                return Result::Applied === $stored ? Result::AlreadyApplied : $stored;
             }
-            if (1 === $this->change($item)) {
-                $this->db->commit();
-
-                return Result::Applied;
+            $result = Result::Withdrawn;
+            if (null === $this->value('SELECT item_id FROM recon_withdrawn WHERE run_id = ? AND item_id = ?', [$item['run_id'], $item['item_id']])) {
+                $result = 1 === $this->change($item) ? Result::Applied : $this->diagnose($item);
             }
-            $why = $this->diagnose($item);
-            $this->db->rollBack(); // an item that changed nothing is judged anew when it comes again
+            $this->run('UPDATE recon_inbox SET result = ? WHERE item_id = ?', [$result->value, $item['item_id']]);
+            $this->db->commit();
 
-            return $why;
+            return $result;
         } catch (\Throwable $e) {
             if ($this->db->inTransaction()) {
                 $this->db->rollBack();
@@ -134,7 +160,7 @@ final class Applier
                 SET state = ?, closing_reason = ?, next_attempt_at = NULL, not_after = NULL, lease_until = NULL, lease_holder = NULL
                 WHERE operation_id = ? AND state = ? AND attempts = ? AND version IS NOT DISTINCT FROM CAST(? AS BIGINT)
                   AND remote_id IS NULL AND (lease_until IS NULL OR lease_until <= ?)
-                SQL, [$item['next_state'], $item['reason'] ?? null, $item['operation_id'], $item['expected_state'], $item['attempts'], $item['version'] ?? null, $now]),
+                SQL, [$item['next_state'], $item['closing_reason'] ?? $item['reason'] ?? null, $item['operation_id'], $item['expected_state'], $item['attempts'], $item['version'] ?? null, $now]),
             // A proven effect is confirmed from every state that is not final. A planned
             // attempt is called off by it; a worker that is calling now keeps its lease
             // and finds its row confirmed.
@@ -176,12 +202,10 @@ final class Applier
      */
     private function dispatch(array $item): void
     {
-        $q = $this->db->prepare('SELECT o.message FROM recon_inbox i JOIN recon_operation o ON o.operation_id = i.operation_id
-            WHERE i.item_id = ? AND i.dispatched_at IS NULL AND o.state = ? AND o.attempts = ?');
-        $q->execute([$item['item_id'], $item['next_state'], $item['attempts']]);
-        $message = $q->fetchColumn();
-        $q->closeCursor();
-        if (!is_string($message)) {
+        $message = $this->value('SELECT o.message FROM recon_inbox i JOIN recon_operation o ON o.operation_id = i.operation_id
+            WHERE i.item_id = ? AND i.dispatched_at IS NULL AND o.state = ? AND o.attempts = ?',
+            [$item['item_id'], $item['next_state'], $item['attempts']]);
+        if (null === $message) {
             return;
         }
         $wait = (float) Instant::parse($item['next_attempt_at'])->format('U.u') - (float) $this->clock->now()->format('U.u');
@@ -191,6 +215,17 @@ final class Applier
         }
         $this->bus->dispatch(Envelope::wrap($this->codec->decode($message), $stamps));
         $this->run('UPDATE recon_inbox SET dispatched_at = ? WHERE item_id = ?', [Instant::text($this->clock->now()), $item['item_id']]);
+    }
+
+    /** @param list<mixed> $values */
+    private function value(string $sql, array $values): ?string
+    {
+        $q = $this->db->prepare($sql);
+        $q->execute($values);
+        $value = $q->fetchColumn();
+        $q->closeCursor();
+
+        return is_string($value) ? $value : null;
     }
 
     /** @param list<mixed> $values */

@@ -10,6 +10,9 @@ enum Result: string
     case Applied = 'applied';
     case AlreadyApplied = 'already_applied';
     case AlreadyDone = 'already_done';           // the operation has the next state, by another way
+    case UnknownForm = 'unknown_form';           // a later form of the items than this bundle knows
+    case Hidden = 'hidden';                      // its ids are redacted
+    case Withdrawn = 'withdrawn';                // a later run has taken it back
     case ObserveOnly = 'observe_only';           // nobody is to act on it
     case Deferred = 'deferred';                  // the budget of the run was used up
     case NeedsApproval = 'needs_approval';       // people decide first

@@ -51,7 +51,28 @@ final class RunFolder
      */
     public function items(string $queue): \Generator
     {
-        $path = 'queues/'.$queue.'.ndjson';
+        foreach ($this->lines('queues/'.$queue.'.ndjson') as $item) {
+            $item += ['queue' => $queue];
+            if (($item['run_id'] ?? null) !== $this->runId || $item['queue'] !== $queue) {
+                throw new \RuntimeException(sprintf('queues/%s.ndjson of run %s has an item of another run or queue.', $queue, $this->runId));
+            }
+            yield $item;
+        }
+    }
+
+    /**
+     * What this run has taken back of the runs that it supersedes.
+     *
+     * @return \Generator<int, array<string, mixed>> with run_id and item_id
+     */
+    public function withdrawn(): \Generator
+    {
+        return $this->lines('queues/withdrawn.ndjson');
+    }
+
+    /** @return \Generator<int, array<string, mixed>> */
+    private function lines(string $path): \Generator
+    {
         if (!isset($this->digests[$path])) {
             return;
         }
@@ -63,12 +84,7 @@ final class RunFolder
         $in = fopen($this->dir.'/'.$path, 'rb');
         try {
             while (false !== ($line = fgets($in))) {
-                $item = json_decode($line, true, 64, \JSON_THROW_ON_ERROR);
-                $item += ['queue' => $queue]; // the narrow items of confirm do not say it
-                if (($item['run_id'] ?? null) !== $this->runId || $item['queue'] !== $queue) {
-                    throw new \RuntimeException(sprintf('%s of run %s has an item of another run or queue.', $path, $this->runId));
-                }
-                yield $item;
+                yield json_decode($line, true, 64, \JSON_THROW_ON_ERROR);
             }
         } finally {
             fclose($in);

@@ -29,6 +29,9 @@ final class ApplyCommand extends Command
     {
         $run = RunFolder::open($input->getArgument('run'));
         $counts = [];
+        foreach ($run->withdrawn() as $w) {
+            $this->applier->withdraw($w['run_id'], $w['item_id']);
+        }
         // What is proven to be done goes first.
         foreach (['confirm', 'close', 'requeue', 'compensate', 'review'] as $queue) {
             foreach ($run->items($queue) as $item) {

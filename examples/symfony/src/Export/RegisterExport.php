@@ -58,11 +58,12 @@ final class RegisterExport
     private function copy($out, \DateTimeInterface $from, \DateTimeInterface $until): int
     {
         // One statement is one snapshot, on SQLite and on PostgreSQL.
-        $q = $this->db->prepare('SELECT '.implode(', ', self::COLUMNS).' FROM recon_operation
+        // The message is named, not written: it may hold personal data.
+        $q = $this->db->prepare('SELECT '.implode(', ', self::COLUMNS).', CASE WHEN message IS NOT NULL THEN operation_id END FROM recon_operation
             WHERE created_at >= ? AND created_at < ? ORDER BY operation_id');
         $exported = Instant::text($this->clock->now());
         $q->execute([Instant::text($from), Instant::text($until)]);
-        self::line($out, ['row', ...self::COLUMNS, 'exported_at']);
+        self::line($out, ['row', ...self::COLUMNS, 'payload_ref', 'exported_at']);
         for ($n = 0; $row = $q->fetch(\PDO::FETCH_NUM); ++$n) {
             self::line($out, ['D', ...$row, $exported]);
         }

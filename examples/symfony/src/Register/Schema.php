@@ -56,15 +56,24 @@ final class Schema
               PRIMARY KEY (operation_id, lease_holder)
             )
             SQL,
-            // The queue items that were acted upon. The id of an item is the lock.
+            // What became of the queue items. The id of an item is the lock.
             <<<'SQL'
             CREATE TABLE IF NOT EXISTS recon_inbox (
               item_id       VARCHAR(190) NOT NULL PRIMARY KEY,
               run_id        VARCHAR(190) NOT NULL,
               queue         VARCHAR(32)  NOT NULL,
               operation_id  VARCHAR(190) NOT NULL,
+              result        VARCHAR(32)  NOT NULL,
               applied_at    VARCHAR(27)  NOT NULL,
               dispatched_at VARCHAR(27)
+            )
+            SQL,
+            // Items that a later run has taken back.
+            <<<'SQL'
+            CREATE TABLE IF NOT EXISTS recon_withdrawn (
+              run_id  VARCHAR(190) NOT NULL,
+              item_id VARCHAR(190) NOT NULL,
+              PRIMARY KEY (run_id, item_id)
             )
             SQL,
         ];
