@@ -71,7 +71,9 @@ func (w *effective) root() *yaml.Node {
 		t.texts("formats", j.Outputs.Formats)
 		t.text("rows", j.Outputs.Rows)
 		t.boolean("confirm_ndjson", j.Outputs.ConfirmNDJSON)
+		t.metricsSinks(j.Outputs.Metrics)
 	})
+	t.notifications(j.Notify)
 	return t.node
 }
 

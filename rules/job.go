@@ -54,6 +54,7 @@ type Job struct {
 	Unattributed Unattributed
 	Redact       Redact
 	Outputs      Outputs
+	Notify       []Notification
 	MayBeEmpty   bool // a vacuous run (V38) is allowed
 
 	File     string    // path as given to Load
@@ -523,4 +524,5 @@ type Outputs struct {
 	Formats       []string // parquet, ndjson, html, xlsx, json, md, prom
 	Rows          string   // narrow (default) or wide
 	ConfirmNDJSON bool
+	Metrics       *MetricsSinks // nil: nowhere but in the run's folder
 }

@@ -95,6 +95,7 @@ func (d *decoder) job(src []byte) *Job {
 	job.Unattributed = d.unattributed(o.sub("unattributed", unattributedShape))
 	job.Redact = d.redact(o.sub("redact", redactShape))
 	job.Outputs = d.outputs(o.sub("outputs", outputsShape))
+	job.Notify = d.notifications(o)
 	d.check(job)
 	return job
 }

@@ -31,6 +31,7 @@ var jobShape = &shape{
 		{name: "unattributed", doc: "Narrows which operations a result without identity stands against (V27); the report says so.", def: "not narrowed", value: shapeValue(unattributedShape)},
 		{name: "redact", doc: "How personal fields appear in outputs.", def: "nothing is redacted", value: shapeValue(redactShape)},
 		{name: "outputs", doc: "What a run writes, and where.", value: shapeValue(outputsShape)},
+		{name: "notify", doc: "Who is told how a run ended.", def: "nobody", value: listValue(shapeValue(notifyShape))},
 		{name: "may_be_empty", doc: "A side without rows, or rows on both sides without one link, is expected and withholds nothing (V38).", def: "false", value: boolValue()},
 	},
 	later: map[string]string{
@@ -346,6 +347,7 @@ var outputsShape = &shape{
 		{name: "formats", doc: "Forms of queues and reports.", def: "parquet, ndjson, html, json, md, prom", value: listValue(enumValue(outputFormats...))},
 		{name: "rows", doc: "narrow: one small row for each input row; wide: with all fields as well.", def: "narrow", value: enumValue("narrow", "wide")},
 		{name: "confirm_ndjson", doc: "Write the confirm queue as NDJSON too; it may be large.", def: "false", value: boolValue()},
+		{name: "metrics", doc: "Where metrics are delivered, beside the metrics.prom of the run.", def: "nowhere", value: shapeValue(metricsShape)},
 	},
 }
 
@@ -361,5 +363,5 @@ var shapes = []*shape{
 	retryShape, backoffShape, errorsShape, compensationShape, unexpectedShape, approvalsShape, describeShape,
 	calendarShape, policyRuleShape, statesShape, transitionShape, limitsShape, retryBudgetShape, retryRateShape, blastShape, baselineShape,
 	releaseShape, canaryShape, gateShape, unattributedShape, redactShape,
-	secretShape, outputsShape, bankShape, bankReachShape,
+	secretShape, outputsShape, metricsShape, endpointShape, notifyShape, bankShape, bankReachShape,
 }
