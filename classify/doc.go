@@ -61,6 +61,14 @@
 //	      advice VARCHAR            of a divergent pair: for each differing field with a
 //	                                declared authority to send again or correct locally
 //
+//	outages                         item_id VARCHAR: items that are undecided since a
+//	    source proves nothing for their time
+//	canaries                        of a job with planted operations: no INTEGER (index
+//	    of Job.Canaries), operation_id, expect VARCHAR, rid BIGINT (NULL: missing),
+//	    class, reason VARCHAR, in_period BOOLEAN; one row for each record
+//	budget_turns                    of a job with a retry budget: item_id, account
+//	    VARCHAR, observed BOOLEAN, own_us, turn_us BIGINT, late BOOLEAN; every requeue
+//
 // Beside them stay the steps on the way, which explain reads: facts and open_o by
 // operation, pairs, linked and effects by link, open_r by result, set_of; of the guard
 // requeue_facts, siblings, replaced and newest by operation, surplus_facts and

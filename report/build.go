@@ -79,7 +79,7 @@ func Build(ctx context.Context, db *duck.DB, in *Input) (*Summary, error) {
 		return nil, err
 	}
 	s.Findings = append(s.Findings, said(s, in.Bound)...)
-	s.Next = next(s, in, red)
+	s.Next = append(next(s, in, red), lift(s, in)...)
 	return s, nil
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math/big"
 	"slices"
 	"strings"
@@ -85,5 +86,22 @@ func TestLiftedLimits(t *testing.T) {
 	w := Withhold(s, &rules.Job{}, "")
 	if len(w.All) != 1 || !slices.Equal(w.Queues(), []string{"confirm", "requeue", "compensate", "close"}) {
 		t.Errorf("withheld %v for %v", w.Queues(), w.All)
+	}
+}
+
+// Names of types are data: past a bound those without a policy share the one that they
+// have, and no item is lost.
+func TestTypesAreFolded(t *testing.T) {
+	job := &rules.Job{Types: map[string]rules.TypePolicy{"charge": {}, "*": {}}}
+	list := []Proposal{{Type: "charge", Queue: "requeue", Items: 3, ObserveOnly: 1}}
+	for i := range maxTypes {
+		list = append(list, Proposal{Type: fmt.Sprint("t", i), Queue: "confirm", Items: 2, ObserveOnly: 1})
+	}
+	want := []Proposal{list[0], {Type: "*", Queue: "confirm", Items: 2 * maxTypes, ObserveOnly: maxTypes}}
+	if got := foldTypes(list, job); !slices.Equal(got, want) {
+		t.Errorf("got %d: %+v", len(got), got[:2])
+	}
+	if got := foldTypes(list[:maxTypes], job); len(got) != maxTypes {
+		t.Errorf("few types were folded: %d are left", len(got))
 	}
 }

@@ -45,6 +45,7 @@ func policyParts(ctx context.Context, db *duck.DB, in *Input, s *Summary) (err e
 	if err != nil {
 		return err
 	}
+	s.Proposals = foldTypes(s.Proposals, in.Bound.Job)
 	slices.SortFunc(s.Proposals, func(a, b Proposal) int { return compareSeen(Seen{a.Type, a.Queue}, Seen{b.Type, b.Queue}) })
 	l := in.Bound.Limits
 	if l.RetryRows == 0 && len(l.RetryBy) == 0 {
@@ -71,6 +72,35 @@ func policyParts(ctx context.Context, db *duck.DB, in *Input, s *Summary) (err e
 		}
 		return nil
 	})
+}
+
+// maxTypes bounds how many types of operation a report tells apart: their names are
+// data.
+const maxTypes = 500
+
+// foldTypes puts the types that no policy names under "*", whose policy they have, where
+// there are too many of them.
+func foldTypes(list []Proposal, job *rules.Job) []Proposal {
+	if len(list) <= maxTypes {
+		return list
+	}
+	out := []Proposal{}
+	at := map[Seen]int{}
+	for _, p := range list {
+		if _, ok := job.Types[p.Type]; !ok && p.Type != "" {
+			p.Type = "*"
+		}
+		k := Seen{p.Type, p.Queue}
+		i, ok := at[k]
+		if !ok {
+			i = len(out)
+			at[k] = i
+			out = append(out, Proposal{Type: p.Type, Queue: p.Queue})
+		}
+		out[i].Items += p.Items
+		out[i].ObserveOnly += p.ObserveOnly
+	}
+	return out
 }
 
 // hasGaps tells whether a source of either side proves nothing for some time.

@@ -24,6 +24,7 @@ type Input struct {
 	Series     string            // "" the whole job
 	Overrides  []string          // what the command line changed
 	Explain    string            // command that explains a row, without the id; "" recon-batch explain
+	Run        string            // command that runs the date again, with %s for more flags; "" none is proposed
 	Runs       string            // command that lists the runs of the job; "" recon-batch runs list
 }
 

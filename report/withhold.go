@@ -74,6 +74,25 @@ func Withhold(s *Summary, job *rules.Job, vacuous string) Withholding {
 	return w
 }
 
+// lift is the command that lets pass what a person may let pass, where nothing else
+// stands against the run.
+func lift(s *Summary, in *Input) []Step {
+	flags := ""
+	for _, l := range s.Limits {
+		if l.Exceeded && !l.Lifted {
+			flags += " --allow-blast-radius " + l.Name
+		}
+	}
+	if !slices.Contains(s.Overrides, OverrideUnobserved) && len(Unobserved(s, in.Bound.Job)) > 0 {
+		flags += " --allow-unobserved"
+	}
+	failed := slices.ContainsFunc(s.Canaries, func(c Canary) bool { return !c.OK })
+	if flags == "" || failed || in.Run == "" {
+		return nil
+	}
+	return []Step{{Why: "let pass what is withheld, for this run alone, once a person has looked", Command: fmt.Sprintf(in.Run, flags+" --reason TEXT")}}
+}
+
 // typeText names a type of operation; "" is none.
 func typeText(t string) string {
 	if t == "" {

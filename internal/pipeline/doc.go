@@ -6,7 +6,8 @@
 //	lock (out, job, date)                 held → 6
 //	remove temporary folders of dead runs
 //	extract both sides                    wrong input → 4, nothing published
-//	run id := digest of job, date, inputs, reference time, semantics
+//	read the former runs that limits and stages ask for
+//	run id := digest of job, date, inputs, reference time, overrides, former runs, semantics
 //	published already → no-op, the first run's ending
 //	match, classify, report               into .<run_id>.tmp-<n>
 //	assert the invariants                 a breach → 7, nothing published
@@ -23,6 +24,7 @@
 //	<out>/<job>/<date>/<run_id>/manifest.json        see Manifest
 //	<out>/<job>/<date>/current -> <run_id>
 //	<out>/<job>/<date>/attempts/<id>.json            see Attempt
+//	<out>/<job>@<pilot>/…                            the same for the runs of a pilot, see Series
 //
 // Each manifest names the digest of the manifest published before it, and
 // chain.json that of the last one, so that a removed or altered run is noticed.

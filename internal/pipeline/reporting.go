@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/recon-batch/recon-batch/classify"
 	"github.com/recon-batch/recon-batch/extract"
@@ -30,6 +31,7 @@ func (r *run) report(ctx context.Context, db *duck.DB, m *Manifest, past report.
 		// A command in an output must not depend on the folder of the run, or the same
 		// run elsewhere would have other bytes.
 		Explain: "recon-batch explain --business-date " + r.BusinessDate + " " + shellQuote(filepath.Base(r.Job.File)),
+		Run:     "recon-batch run --business-date " + r.BusinessDate + "%s " + strings.ReplaceAll(shellQuote(filepath.Base(r.Job.File)), "%", "%%"),
 		Runs:    "recon-batch runs list " + shellQuote(filepath.Base(r.Job.File)),
 	}
 	var summary *report.Summary

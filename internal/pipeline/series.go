@@ -201,7 +201,7 @@ func formerRuns(out, job, series, before string, f func(*published) (more bool, 
 		if err != nil {
 			return err
 		}
-		if id == "" {
+		if id == "" || !pathExists(d.run(id)) { // a run that was put away says nothing, which lets nothing pass
 			continue
 		}
 		m, sum, err := ReadManifest(d.run(id))

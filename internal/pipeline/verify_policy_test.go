@@ -93,3 +93,28 @@ func TestVerifyNoticesForgedPolicy(t *testing.T) {
 func first(doc map[string]any, list string) map[string]any {
 	return doc[list].([]any)[0].(map[string]any)
 }
+
+// Requeues that go faster than the budget allows are noticed in the published queue.
+func TestVerifyNoticesAStorm(t *testing.T) {
+	n := newNights(t)
+	n.files("2026-11-01", absent(4)...)
+	run := n.run("2026-11-01", "limits: {retry_budget: {rows: 2, per: 1h}}", Allowed{})
+	db, err := duck.Open(t.Context(), duck.Options{SpillDir: t.TempDir(), Allowed: []string{n.dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	f := forger{t: t, dir: n.folder(run), db: db}
+	f.parquet("queues/requeue.parquet", "SELECT * REPLACE (min(next_attempt_at) OVER () AS next_attempt_at) FROM old")
+	f.seal()
+	v, err := Verify(t.Context(), f.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range v.Checks {
+		if c.Name == "queues" && strings.Contains(strings.Join(c.Wrong, "\n"), "2 items that would send more at a time than the retry budget allows") {
+			return
+		}
+	}
+	t.Errorf("nothing is wrong with four at a time, where two an hour are allowed: %+v", v.Checks)
+}

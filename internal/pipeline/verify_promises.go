@@ -97,6 +97,10 @@ func (v *checker) queues() error {
 	if !hidden("idempotency_key") {
 		list = append(list, promise{"items that would send again under no idempotency key, or under that of another item", "requeue_keys", nil})
 	}
+	if v.job != nil && v.job.Limits.RetryRows > 0 && len(v.job.Limits.RetryBy) == 0 {
+		list = append(list, promise{"items that would send more at a time than the retry budget allows (V34)", "requeue_rate", duck.Slots{
+			"rows": fmt.Sprint(v.job.Limits.RetryRows), "per": fmt.Sprint(v.job.Limits.RetryPer.Microseconds())}})
+	}
 	more, err := v.itemIdentity()
 	if err != nil {
 		return err
