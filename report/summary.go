@@ -228,8 +228,8 @@ type Queue struct {
 	Deferred    int64         `json:"deferred"` // to the next run (V34)
 	Amounts     []Money       `json:"amounts"`
 	Observed    []Money       `json:"observe_only_amounts"` // of the amounts, those of items that are for observation only
-	Outage      int64         `json:"outage"` // undecided since a source proves nothing for their time: no due date, no age
-	OldestSecs  *int64        `json:"oldest_seconds"` // age of the oldest at as_of; null where no item has a time
+	Outage      int64         `json:"outage"`               // undecided since a source proves nothing for their time: no due date, no age
+	OldestSecs  *int64        `json:"oldest_seconds"`       // age of the oldest at as_of; null where no item has a time
 	Reasons     []QueueReason `json:"reasons"`
 	Refused     []CodeCount   `json:"refused"` // guard checks that were not passed (V30)
 }
