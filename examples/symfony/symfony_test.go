@@ -129,8 +129,9 @@ type dump struct {
 		Key         string `json:"idempotency_key"`
 		Status      string `json:"status"`
 	}
-	Calls   int
-	Waiting int
+	Withdrawn []string // ids of items
+	Calls     int
+	Waiting   int
 }
 
 func (s *shop) dump() dump {
@@ -258,6 +259,9 @@ func TestEachOperationHasOneEffect(t *testing.T) {
 	s.now = "2026-12-01T04:10:00Z"
 	s.run("recon:apply", second.Current)
 	s.work()
+	if n := len(s.dump().Withdrawn); n < 3 { // the three requeues of the first night at least
+		t.Errorf("%d items of the first run are known to be withdrawn", n)
+	}
 
 	effects := map[string]int{}
 	for _, e := range s.dump().Effects {

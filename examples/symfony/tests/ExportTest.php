@@ -20,7 +20,7 @@ final class ExportTest extends RegisterCase
         $this->given([], 'op-0');
         $this->given(['created_at' => '2026-11-28T23:59:59.999999Z'], 'op-before');
         $this->given(['created_at' => '2026-11-30T00:00:00.000000Z'], 'op-after');
-        $this->given(['created_at' => '2026-11-29T00:00:00.000000Z'], 'op-first');
+        $this->given(['created_at' => '2026-11-29T00:00:00.000000Z', 'message' => null], 'op-first');
         $this->clock->set('2026-11-30T00:00:00Z');
         self::assertSame(3, $this->write());
         $lines = file($this->folder.'/o.csv', \FILE_IGNORE_NEW_LINES);
@@ -29,6 +29,7 @@ final class ExportTest extends RegisterCase
         self::assertStringStartsWith('D,op-1,key-op-1,charge,"say ""no"", or yes",1,4500,EUR,awaiting_confirmation,1,', $lines[2]);
         self::assertStringEndsWith(',transient,timeout,,,,op-1,2026-11-30T00:00:00.000000Z', $lines[2]);
         self::assertStringStartsWith('D,op-first,', $lines[3]);
+        self::assertStringEndsWith(',,,,,,2026-11-30T00:00:00.000000Z', $lines[3], 'no message, no reference to it');
         self::assertSame('T,3', $lines[4]);
         self::assertCount(5, $lines);
     }

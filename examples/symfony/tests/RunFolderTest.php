@@ -41,6 +41,18 @@ final class RunFolderTest extends TestCase
         self::assertSame([], iterator_to_array($run->withdrawn()));
     }
 
+    public function testWithdrawnItemsAreOfFormerRuns(): void
+    {
+        $lines = '{"item_id":"b","run_id":"run-0","queue":"requeue","why":"gone"}'."\n";
+        file_put_contents($this->date.'/run-1/queues/withdrawn.ndjson', $lines);
+        $this->publish('', ['outputs' => [['path' => 'queues/withdrawn.ndjson', 'sha256' => hash('sha256', $lines)]]]);
+        $run = RunFolder::open($this->date.'/run-1');
+        self::assertSame(['b'], array_column(iterator_to_array($run->withdrawn()), 'item_id'));
+        file_put_contents($this->date.'/run-1/queues/withdrawn.ndjson', '');
+        $this->expectException(\RuntimeException::class);
+        iterator_to_array($run->withdrawn());
+    }
+
     /** @dataProvider damage */
     public function testRefused(callable $do, string $want): void
     {

@@ -85,6 +85,7 @@ $console->register('dump')->setCode(static function (InputInterface $in, OutputI
     $out->writeln(json_encode([
         'register' => $pdo->query('SELECT * FROM recon_operation ORDER BY operation_id')->fetchAll(PDO::FETCH_ASSOC),
         'effects' => $container->get(Provider::class)->booked('', '9'),
+        'withdrawn' => $pdo->query('SELECT item_id FROM recon_withdrawn')->fetchAll(PDO::FETCH_COLUMN),
         'calls' => $container->get(Provider::class)->calls(),
         'waiting' => (int) $pdo->query('SELECT count(*) FROM messenger_messages')->fetchColumn(),
     ], JSON_THROW_ON_ERROR), OutputInterface::OUTPUT_RAW);
