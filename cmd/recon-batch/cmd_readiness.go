@@ -89,9 +89,17 @@ func (s *session) readiness(c *cli.Context) error {
 		if o.Job.Redact.Fields["operation_id"] != "" || id == "" {
 			id = fmt.Sprintf("%s:%d", a.File, a.Record)
 		}
-		s.notef("next: recon-batch explain --business-date %s %s %s\n", a.BusinessDate, displayQuoted(args[0]), displayQuoted(id))
+		s.notef("next: recon-batch explain --business-date %s %s%s %s\n", a.BusinessDate, outFlag(c), displayQuoted(args[0]), displayQuoted(id))
 	}
 	return nil
+}
+
+// outFlag repeats --out for a command to type next, with a blank after it.
+func outFlag(c *cli.Context) string {
+	if c.String("out") == "" {
+		return ""
+	}
+	return "--out " + displayQuoted(c.String("out")) + " "
 }
 
 // mostListed bounds what a list for people shows.

@@ -76,7 +76,7 @@ func (s *session) whatif(c *cli.Context) error {
 		}
 		return errors.Join(s.writeJSON(doc), failure)
 	}
-	if err := s.printWhatIf(w, file, args[0], c.String("out")); err != nil {
+	if err := s.printWhatIf(w, file, args[0], outFlag(c)); err != nil {
 		return err
 	}
 	return failure
@@ -137,11 +137,7 @@ func (s *session) printWhatIf(w *rehearsal.WhatIf, file, job, out string) error 
 	for _, m := range w.Moves {
 		if len(m.Examples) > 0 {
 			e := m.Examples[0]
-			where := ""
-			if out != "" {
-				where = "--out " + displayQuoted(out) + " "
-			}
-			s.notef("next: recon-batch explain --business-date %s %s%s %s\n", e.BusinessDate, where, displayQuoted(job), displayQuoted(e.ID))
+			s.notef("next: recon-batch explain --business-date %s %s%s %s\n", e.BusinessDate, out, displayQuoted(job), displayQuoted(e.ID))
 			break
 		}
 	}

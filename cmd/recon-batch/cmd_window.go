@@ -319,7 +319,7 @@ func (s *session) windowsCheck(c *cli.Context) error {
 		}
 		window, late := "-", "-"
 		if j.Window != nil {
-			window, late = strings.Trim(j.Window.Words, "{}"), fmt.Sprint(j.Late)
+			window, late = j.Window.Words, fmt.Sprint(j.Late)
 		}
 		word := verdictWords[j.Verdict]
 		if j.Verdict == latency.TooFew {
