@@ -106,7 +106,7 @@ func judge(t *testing.T, more, operations, results string, prepare ...func(*rule
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := extract.OpenScratch(t.Context(), extract.ScratchOptions{SpillDir: dir, Allowed: []string{dir}})
+	db, err := extract.OpenScratch(t.Context(), extract.ScratchOptions{SpillDir: dir, Allowed: []string{dir}, Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
