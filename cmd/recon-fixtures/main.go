@@ -1,5 +1,5 @@
 // Command recon-fixtures writes test data for people: the seeded day of
-// `make demo`, and the big tables of `make bench`. It is a tool of this
+// `make demo`, dates of the simulated shop, and the big tables of `make bench`. It is a tool of this
 // repository and no part of the product.
 package main
 
@@ -18,6 +18,7 @@ import (
 )
 
 const usage = `usage: recon-fixtures world [flags] DIR    a business day with about forty kinds of orders, and its truth
+       recon-fixtures sim [flags] DIR      business dates of the simulated shop, with job files and provable verdicts
        recon-fixtures bench [flags] DIR    operations and results of any size, with 0.3 % trouble
 `
 
@@ -33,6 +34,8 @@ func do(args []string, stdout, stderr io.Writer) int {
 	switch args[0] {
 	case "world":
 		err = makeWorld(args[1:], stdout, stderr)
+	case "sim":
+		err = makeSim(args[1:], stdout, stderr)
 	case "bench":
 		err = makeBench(args[1:], stdout, stderr)
 	default:
