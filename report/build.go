@@ -72,6 +72,9 @@ func Build(ctx context.Context, db *duck.DB, in *Input) (*Summary, error) {
 	if s.Unresolved, err = unresolved(ctx, db, in); err != nil {
 		return nil, err
 	}
+	if s.Work, err = work(ctx, db, in, s.Sides[0].Classified); err != nil {
+		return nil, err
+	}
 	if s.ContentDigest, err = m.contentDigest(ctx, db, in); err != nil {
 		return nil, err
 	}

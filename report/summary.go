@@ -63,10 +63,11 @@ type Summary struct {
 	Rejects       Rejects     `json:"rejects"`
 	Exceptions    Exceptions  `json:"exceptions"`
 	Unresolved    Unresolved  `json:"unresolved"`
-	Series        string      `json:"series"`    // of a run that looks at a part of the job, such as a pilot; "" the whole job
-	Overrides     []string    `json:"overrides"` // what the command line changed, for this run alone
-	Proposals     []Proposal  `json:"proposals"` // acting ones by type of operation
-	Staged        bool        `json:"staged"`    // the job was observed before, or is piloted: only what was seen is acted on
+	Work          *Work       `json:"work,omitempty"` // attempts, failures and times of the operations
+	Series        string      `json:"series"`         // of a run that looks at a part of the job, such as a pilot; "" the whole job
+	Overrides     []string    `json:"overrides"`      // what the command line changed, for this run alone
+	Proposals     []Proposal  `json:"proposals"`      // acting ones by type of operation
+	Staged        bool        `json:"staged"`         // the job was observed before, or is piloted: only what was seen is acted on
 	SeenBefore    []Seen      `json:"seen_before"`
 	Baseline      []PastRun   `json:"baseline"` // former runs that limits are compared with, the latest first
 	Budget        []BudgetUse `json:"budget"`   // of retries, by account

@@ -38,7 +38,7 @@ var knownTypes = map[Side]map[string]FieldType{
 	Operations: {
 		"attempts": Integer, "last_attempt_at": Timestamp, "first_attempt_at": Timestamp, "first_failed_at": Timestamp,
 		"lease_until": Timestamp, "exported_at": Timestamp, "amount": Decimal,
-		"next_attempt_at": Timestamp, "last_failed_at": Timestamp, "payload_expires_at": Timestamp, "resolved_at": Timestamp,
+		"next_attempt_at": Timestamp, "last_failed_at": Timestamp, "payload_expires_at": Timestamp, "resolved_at": Timestamp, "replayed_at": Timestamp,
 		"error_code": Text, "lease_holder": Text, "evidence": Text, "closing_reason": Text, "remote_id": Text, "replaces": Text,
 		"payload_ref": Text, "content_fingerprint": Text,
 	},
