@@ -142,6 +142,7 @@ func queueReference() string {
 	for _, code := range refusedCodes() {
 		b.WriteString("| `" + code + "` | " + classify.Sentence(code) + " |\n")
 	}
+	b.WriteString("| `budget` | the retry budget of the run is used up before the item would expire; the next run decides again |\n")
 	return b.String()
 }
 

@@ -342,3 +342,48 @@ func TestWrittenItemsAreValid(t *testing.T) {
 		t.Errorf("the requeue in Parquet: %d, %v", parquet, err)
 	}
 }
+
+// An item whose ids are redacted says so, and is valid all the same: nobody is to act
+// on it. What is redacted for people alone hides nothing.
+func TestRedactedIDsAreHidden(t *testing.T) {
+	for field, want := range map[string]string{
+		"idempotency_key": "compensate false, confirm false, requeue true, review false",
+		"remote_id":       "compensate true, confirm false, requeue false, review false",
+		"operation_id":    "compensate true, confirm true, requeue true, review false",
+		"state":           "compensate true, confirm true, requeue true, review false",
+		"email":           "compensate false, confirm false, requeue false, review false",
+	} {
+		for _, how := range []string{redactToken, redactMask, redactDrop} {
+			w := newWorld(t)
+			w.in.Bound.Redact.Fields = map[string]string{field: how}
+			withState(w)
+			w.load()
+			w.exec(`UPDATE items SET item_id = md5(item_id), case_id = md5(case_id)`)
+			w.exec(`UPDATE items SET r_rid = 7, remote_id = 'ch-7b', keep_remote_id = 'ch-7a' WHERE queue = 'compensate'`)
+			out := files(t, w.deliver(w.build()))
+			s := plainSchema(t, QueueSchema(nil))
+			for name, data := range out {
+				if !strings.HasPrefix(name, "queues/") || !strings.HasSuffix(name, ".ndjson") {
+					continue
+				}
+				for line := range strings.Lines(string(data)) {
+					doc, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := s.Validate(doc); err != nil {
+						t.Errorf("%s %s: %v\n%s", field, how, err, line)
+					}
+				}
+			}
+			var got string
+			if err := w.db.Scan(t.Context(), `SELECT string_agg(DISTINCT queue || ' ' || hidden, ', ' ORDER BY queue || ' ' || hidden)
+FROM (SELECT queue, hidden FROM report_items WHERE queue <> 'confirm' UNION ALL SELECT queue, hidden FROM report_items_confirm)`, &got); err != nil {
+				t.Fatal(err)
+			}
+			if got != want {
+				t.Errorf("%s %s: %s, want %s", field, how, got, want)
+			}
+		}
+	}
+}
