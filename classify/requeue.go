@@ -63,7 +63,8 @@ func NextDelay(p rules.TypePolicy, attempts int, draw int64) time.Duration {
 	return time.Duration(d+d/1000*jitter*(draw-1000)/1000) * time.Microsecond
 }
 
-// nextAttempt is NextDelay after the reference time, in SQL.
+// nextAttempt is NextDelay after the reference time, in SQL, and not before the time that
+// the register has set for it.
 func (c *classifier) nextAttempt() string {
 	list := c.policy(func(p rules.TypePolicy) string {
 		var parts []string
@@ -77,7 +78,11 @@ func (c *classifier) nextAttempt() string {
 	attempts := "coalesce(CAST(" + c.o.Raw("attempts", "BIGINT") + " AS BIGINT), 0)"
 	delay := fmt.Sprintf("list_extract(%[1]s, CAST(least(greatest(%[2]s, 0), len(%[1]s) - 1) AS BIGINT) + 1)", list, attempts)
 	draw := fmt.Sprintf("CAST(md5_number_lower(%s) %% 2001 AS BIGINT)", id)
-	return fmt.Sprintf("%[1]s + %[2]s + %[2]s // 1000 * %[3]s * (%[4]s - 1000) // 1000", c.asOf(), delay, jitter, draw)
+	next := fmt.Sprintf("%[1]s + %[2]s + %[2]s // 1000 * %[3]s * (%[4]s - 1000) // 1000", c.asOf(), delay, jitter, draw)
+	if c.o.Has("next_attempt_at") {
+		return "greatest(" + next + ", " + c.o.Late("next_attempt_at") + ")"
+	}
+	return next
 }
 
 func (c *classifier) requeueFacts() error {

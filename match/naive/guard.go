@@ -183,7 +183,7 @@ func (w *world) ownChecks(o *row) (out []string, release string) {
 	refuse("stale_export", w.staleExport(p))
 	refuse("payload", !w.payload(o, p))
 	refuse("risk", p.Risk == "irreversible" || p.Risk == "regulated")
-	refuse("proof_lifetime", p.ProofValid > 0 && w.latestAttempt(p) >= w.asOf()+p.ProofValid.Microseconds())
+	refuse("proof_lifetime", p.ProofValid > 0 && w.latestAttempt(o, p) >= w.asOf()+p.ProofValid.Microseconds())
 	refuse("no_policy", w.withoutPolicy(o))
 	refuse("state", w.illegal(o, Requeue))
 	return out, release
@@ -199,7 +199,7 @@ func (w *world) payload(o *row, p rules.TypePolicy) bool {
 		}
 	}
 	end, _, stated := w.span(o, "payload_expires_at")
-	return !w.unknown(o, "payload_expires_at") && (!stated || w.latestAttempt(p) < end)
+	return !w.unknown(o, "payload_expires_at") && (!stated || w.latestAttempt(o, p) < end)
 }
 
 // idempotencyKey is the canonical key, from the pass that uses it where there is
@@ -234,12 +234,14 @@ func (w *world) before(o *row, field string, length int64, p rules.TypePolicy, m
 	if !ok {
 		return missing
 	}
-	return w.latestAttempt(p) < start+length
+	return w.latestAttempt(o, p) < start+length
 }
 
-// latestAttempt is the time of the latest next attempt.
-func (w *world) latestAttempt(p rules.TypePolicy) int64 {
-	return w.asOf() + int64(float64(p.Backoff.Max.Microseconds())*(1+p.Backoff.Jitter))
+// latestAttempt is the time of the latest next attempt: by the schedule, and not before the
+// time that the register has set for it.
+func (w *world) latestAttempt(o *row, p rules.TypePolicy) int64 {
+	_, planned, _ := w.span(o, "next_attempt_at")
+	return max(planned, w.asOf()+int64(float64(p.Backoff.Max.Microseconds())*(1+p.Backoff.Jitter)))
 }
 
 // keyShared tells whether another operation carries the idempotency key; a

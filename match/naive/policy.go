@@ -263,7 +263,7 @@ func (w *world) releases(o *row, p rules.TypePolicy) more {
 		if !w.job.AsOfTime.Before(r.Until) || r.When != nil && !w.holds(r.When, o) {
 			continue
 		}
-		if w.latestAttempt(p) >= r.Until.UnixMicro() {
+		if w.latestAttempt(o, p) >= r.Until.UnixMicro() {
 			return more{}
 		}
 		m.attempts, m.duration = max(m.attempts, r.Attempts), max(m.duration, r.Duration.Microseconds())
