@@ -105,9 +105,19 @@ func (l *familyList) add(name string, samples ...Sample) {
 	l.list = append(l.list, Family{name, samples[:n]})
 }
 
-// byCurrency are the samples of amounts that are listed by currency; those past the bound
-// are counted as dropped.
+// PlainCurrency tells whether a text may be shown as a currency outside the run's folder:
+// the field is a text where the job says so, and may hold anything.
+func PlainCurrency(code string) bool {
+	return len(code) <= 8 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") == ""
+}
+
+// byCurrency are the samples of amounts that are listed by currency; those past the bound,
+// and those whose currency is no code, are counted as dropped.
 func (l *familyList) byCurrency(amounts []Money, labels ...string) []Sample {
+	amounts = slices.Clone(amounts)
+	all := len(amounts)
+	amounts = slices.DeleteFunc(amounts, func(m Money) bool { return !PlainCurrency(m.Currency) })
+	l.dropped += all - len(amounts)
 	n := min(len(amounts), maxCurrencies)
 	l.dropped += len(amounts) - n
 	out := make([]Sample, 0, n)

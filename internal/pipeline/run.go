@@ -37,6 +37,7 @@ type run struct {
 	bytesOf  map[string]int64
 	rowsOf   map[string]int64
 	allBytes int64
+	spilled  int64 // most that the engine was seen to hold on disk
 }
 
 // Run reconciles one business date: it extracts both sides, matches, classifies,
@@ -53,6 +54,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		err = r.locked(ctx)
 	}
 	r.res.Elapsed = time.Since(r.started)
+	r.deliver(ctx, err)
 	if err != nil {
 		return &Result{Attempt: r.res.Attempt, Notes: r.res.Notes, Elapsed: r.res.Elapsed}, err
 	}

@@ -31,6 +31,7 @@ func (r *run) watch(ctx context.Context, db *duck.DB, every time.Duration) (stop
 				continue
 			}
 			r.mu.Lock()
+			r.spilled = max(r.spilled, spilled)
 			r.emit(Event{Stage: r.stage, Kind: EngineHolds, Memory: memory, Spilled: spilled})
 			r.mu.Unlock()
 		}
