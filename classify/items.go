@@ -145,9 +145,11 @@ func (c *classifier) writeItems() error {
 	return c.exec("number_copies", nil)
 }
 
-// approvals needed by amount and currency: those of the effect that is undone, else
-// those of the operation. A threshold for another currency says nothing, so an amount
-// in a currency without one needs them as well.
+// approvals needed by amount and currency: of a compensation by the effect that is
+// undone, of a requeue by the operation, and of what a person decides by both; there a
+// correct effect moves nothing but the register. A threshold for another currency says
+// nothing, so an amount in a currency without one needs them as well, and so does an
+// unresolved set, of which the item shows one row alone. NULL for a review without.
 func (c *classifier) approvals() string {
 	over := func(s match.ColumnSet) func(rules.TypePolicy) string {
 		return func(p rules.TypePolicy) string {
@@ -162,7 +164,16 @@ func (c *classifier) approvals() string {
 			return fmt.Sprintf("CASE%s ELSE %d END", b.String(), p.Approvals.Approvers)
 		}
 	}
-	return "CASE WHEN u.queue = 'compensate' THEN " + c.policyOf(over(c.r), "0") + " ELSE " + c.policy(over(c.o), "0") + " END"
+	most := c.policyOf(func(p rules.TypePolicy) string {
+		if p.Approvals == nil {
+			return "0"
+		}
+		return fmt.Sprint(p.Approvals.Approvers)
+	}, "0")
+	ours, theirs := c.policy(over(c.o), "0"), c.policyOf(over(c.r), "0")
+	return "CASE WHEN u.queue = 'compensate' THEN " + theirs + " WHEN u.queue = 'requeue' THEN " + ours +
+		" WHEN u.class = 'correct' THEN NULL WHEN u.set_id IS NOT NULL THEN nullif(" + most +
+		", 0) ELSE nullif(greatest(CASE WHEN u.o_rid IS NULL THEN 0 ELSE " + ours + " END, CASE WHEN u.r_rid IS NULL THEN 0 ELSE " + theirs + " END), 0) END"
 }
 
 // plainWanted tells whether plain pairs may have items.

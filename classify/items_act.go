@@ -65,12 +65,17 @@ func (c *classifier) parameters() string {
 }
 
 // advice says for each differing field of which the policy knows the side that is
-// right what is to be done: to send it again, or to correct it locally.
+// right what is to be done: to send it again, or to correct it locally. It never tells
+// to send an older version over a newer one, nor what would move money twice.
 func (c *classifier) advice() string {
 	return c.policy(func(p rules.TypePolicy) string {
 		var parts []string
 		for _, f := range sortedNames(p.Authority) {
-			parts = append(parts, fmt.Sprintf("CASE WHEN list_contains(string_split(i.fields, ';'), %s) THEN %s END", duck.Literal(f), duck.Literal(adviceText(f, p.Authority[f]))))
+			text := duck.Literal(adviceText(f, p.Authority[f], p.Risk))
+			if p.Authority[f] == rules.Operations {
+				text = "CASE WHEN i.reason = 'version_ahead' THEN " + duck.Literal(f+": "+adviceAhead) + " ELSE " + text + " END"
+			}
+			parts = append(parts, fmt.Sprintf("CASE WHEN list_contains(string_split(i.fields, ';'), %s) THEN %s END", duck.Literal(f), text))
 		}
 		if len(parts) == 0 {
 			return "CAST(NULL AS VARCHAR)"
@@ -79,9 +84,14 @@ func (c *classifier) advice() string {
 	}, "CAST(NULL AS VARCHAR)")
 }
 
-func adviceText(field string, right rules.Side) string {
-	if right == rules.Operations {
+const adviceAhead = "the operation is right, but the result is newer: find out who changed it, and do not send the older version over it"
+
+func adviceText(field string, right rules.Side, risk string) string {
+	switch {
+	case right != rules.Operations:
+		return field + ": the result is right, correct it locally"
+	case risk == "" || risk == "none" || risk == "customer-visible":
 		return field + ": the operation is right, send it again"
 	}
-	return field + ": the result is right, correct it locally"
+	return field + ": the operation is right, have the result corrected; sent again it would be a second effect"
 }

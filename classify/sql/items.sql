@@ -12,7 +12,7 @@ SELECT
   CASE WHEN u.queue = 'requeue' THEN q.expiry_us END AS expiry_us,
   CASE WHEN u.queue = 'requeue' THEN q.release END AS release,
   CASE WHEN u.queue = 'close' THEN CASE WHEN u.kind = 2 THEN 'newer_version' ELSE CAST(u.reason AS VARCHAR) END END AS closing_reason,
-  CAST(CASE WHEN u.queue IN ('requeue', 'compensate') THEN /*$approvals*/ END AS BIGINT) AS approvals,
+  CAST(CASE WHEN u.queue IN ('requeue', 'compensate', 'review') THEN /*$approvals*/ END AS BIGINT) AS approvals,
   /*$due*/ AS due_us, u.candidates, /*$observe*/ AS observe_only, false AS deferred,
   coalesce(/*$currency_o*/, /*$currency_r*/) AS currency, coalesce(/*$value_o*/, /*$value_r*/) AS value, coalesce(/*$since_o*/, /*$since_r*/) AS since_us
 FROM (SELECT * REPLACE (CASE WHEN class = 'correct' THEN NULL ELSE r_rid END AS r_rid) FROM ruled WHERE queue <> 'none') u

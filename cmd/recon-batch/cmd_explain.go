@@ -214,6 +214,9 @@ func (s *session) printProposals(e pipeline.Explanation) {
 				s.printf("  %s %s\n", w.what, inline(w.text))
 			}
 		}
+		if p.Approvals > 0 {
+			s.printf("  %s before anybody acts\n", count(p.Approvals, "approval"))
+		}
 		if p.ObserveOnly {
 			s.printf("  to observe only: the job does not let anybody act yet\n")
 		}

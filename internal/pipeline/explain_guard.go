@@ -43,7 +43,7 @@ func (x *explainer) items(cond string) ([]Proposal, error) {
 		var p Proposal
 		var refused string
 		var next, expiry *int64
-		if err := rows.Scan(&p.Item, &p.Queue, &refused, &p.Rule, &next, &expiry, &p.ObserveOnly, &p.Deferred, &p.Because, &p.Release, &p.ClosingReason, &p.Advice); err != nil {
+		if err := rows.Scan(&p.Item, &p.Queue, &refused, &p.Rule, &next, &expiry, &p.ObserveOnly, &p.Deferred, &p.Because, &p.Release, &p.ClosingReason, &p.Advice, &p.Approvals); err != nil {
 			return nil, err
 		}
 		if refused != "" {

@@ -116,6 +116,7 @@ type Proposal struct {
 	Release       string         `json:"release,omitempty"` // lifted an allowance
 	ClosingReason string         `json:"closing_reason,omitempty"`
 	Advice        string         `json:"advice,omitempty"`
+	Approvals     int64          `json:"approvals,omitempty"` // needed before anybody acts
 	wanted        classify.Queue // what the verdict could have led to
 	refused       []string       // codes
 }
