@@ -22,7 +22,7 @@ import (
 // docs/decisions/0019-narrow-rows.md).
 
 // narrowBy is who made the files of narrow rows.
-const narrowBy = "recon-batch narrow-1"
+const narrowBy = "recon-batch/narrow-1"
 
 var narrowSchema = arrow.NewSchema([]arrow.Field{
 	{Name: "source", Type: arrow.BinaryTypes.String}, {Name: "file", Type: arrow.BinaryTypes.String},
