@@ -16,7 +16,7 @@ STATICCHECK_VERSION := v0.8.2
 help:
 	@echo "make demo     build, make a seeded day of $(DEMO_OPERATIONS) operations, reconcile it"
 	@echo "make test     run every test"
-	@echo "make test-tools  install what the tests of the examples need, as root on Debian: PostgreSQL, PHP"
+	@echo "make test-tools  install what the tests of the examples need, as root on Debian: PostgreSQL, PHP, promtool"
 	@echo "make build    bin/recon-batch"
 	@echo "make bench    measure against the floor and peers (BENCH_FULL=1 adds 10 M rows)"
 	@echo "make lint     gofmt, go vet, staticcheck"
@@ -31,6 +31,7 @@ tools-needed:
 test-tools:
 	@scripts/install-postgres
 	@scripts/install-php
+	@scripts/install-promtool
 
 build: tools-needed
 	@mkdir -p bin

@@ -16,6 +16,7 @@ var layers = map[string]int{
 	"internal/hole":      0, // by which tests take checks out of the guard
 	"internal/xmlstream": 0, // XML in bounded memory
 	"internal/testpg":    0, // a PostgreSQL server for tests
+	"internal/testprom":  0, // promtool and a Pushgateway for tests
 	"internal/pages":     0, // Parquet in its plainest form
 	"rules":              1,
 	"internal/duck":      1,
