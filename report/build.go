@@ -94,6 +94,7 @@ func head(in *Input, red *redactor) *Summary {
 		Mode: string(job.Mode), AsOf: instant(job.AsOfTime.UnixMicro()), Zone: "UTC",
 		Series: in.Series, Overrides: append([]string{}, in.Overrides...), Staged: in.Past.Staged || job.Mode == rules.PilotMode,
 		SeenBefore: MergeSeen(in.Past.Seen), Baseline: append([]PastRun{}, in.Past.Baseline...),
+		Accounts: []AccountStatement{}, Open: []OpenItems{}, Ageing: []AgeBucket{}, Trend: []TrendPoint{},
 		Redacted: red.list(), Versions: append([]Version{}, in.Versions...), Next: []Step{},
 	}
 	if s.Mode == "" {

@@ -41,42 +41,47 @@ func (in *Input) relation(side rules.Side) *extract.Relation {
 // nothing of its own. Amounts are exact decimal texts; differences are results −
 // operations; instants are RFC 3339 in UTC; lists are in a fixed order.
 type Summary struct {
-	SchemaVersion int         `json:"schema_version"`
-	Job           string      `json:"job"`
-	BusinessDate  string      `json:"business_date"`
-	RunID         string      `json:"run_id"`
-	JobDigest     string      `json:"job_digest"`
-	Mode          string      `json:"mode"`  // enforce, observe or pilot
-	AsOf          string      `json:"as_of"` // reference time of windows and ages
-	Zone          string      `json:"zone"`  // business calendar of the job
-	Period        *Period     `json:"period,omitempty"`
-	Headline      string      `json:"headline"`
-	Outcome       Outcome     `json:"outcome"`
-	Sides         []Side      `json:"sides"`     // operations, then results
-	Statement     []Statement `json:"statement"` // by currency
-	Passes        []Pass      `json:"passes"`    // in the order of the cascade
-	OnceNotProven int64       `json:"once_not_proven"`
-	Queues        []Queue     `json:"queues"` // confirm, requeue, compensate, review, close
-	Gates         []Gate      `json:"gates"`
-	Limits        []Limit     `json:"limits"`
-	Findings      []Finding   `json:"findings"`
-	Rejects       Rejects     `json:"rejects"`
-	Exceptions    Exceptions  `json:"exceptions"`
-	Unresolved    Unresolved  `json:"unresolved"`
-	Work          *Work       `json:"work,omitempty"` // attempts, failures and times of the operations
-	Series        string      `json:"series"`         // of a run that looks at a part of the job, such as a pilot; "" the whole job
-	Overrides     []string    `json:"overrides"`      // what the command line changed, for this run alone
-	Proposals     []Proposal  `json:"proposals"`      // acting ones by type of operation
-	Staged        bool        `json:"staged"`         // the job was observed before, or is piloted: only what was seen is acted on
-	SeenBefore    []Seen      `json:"seen_before"`
-	Baseline      []PastRun   `json:"baseline"` // former runs that limits are compared with, the latest first
-	Budget        []BudgetUse `json:"budget"`   // of retries, by account
-	Canaries      []Canary    `json:"canaries"`
-	Aside         []AsideRows `json:"aside"` // canaries that came out as they should, which no gate counts
-	Redacted      []Redacted  `json:"redacted"`
-	ContentDigest string      `json:"content_digest"`
-	Versions      []Version   `json:"versions"`
-	Next          []Step      `json:"next"`
+	SchemaVersion int                `json:"schema_version"`
+	Job           string             `json:"job"`
+	BusinessDate  string             `json:"business_date"`
+	RunID         string             `json:"run_id"`
+	JobDigest     string             `json:"job_digest"`
+	Mode          string             `json:"mode"`  // enforce, observe or pilot
+	AsOf          string             `json:"as_of"` // reference time of windows and ages
+	Zone          string             `json:"zone"`  // business calendar of the job
+	Period        *Period            `json:"period,omitempty"`
+	Headline      string             `json:"headline"`
+	Outcome       Outcome            `json:"outcome"`
+	Sides         []Side             `json:"sides"`              // operations, then results
+	Statement     []Statement        `json:"statement"`          // by currency
+	Accounts      []AccountStatement `json:"account_statements"` // by account, day and currency
+	Open          []OpenItems        `json:"open_items"`         // by currency
+	Changes       *Changes           `json:"since_former"`       // null: there is no former run
+	Ageing        []AgeBucket        `json:"ageing"`             // by queue
+	Trend         []TrendPoint       `json:"trend"`              // the last runs, this one last
+	Passes        []Pass             `json:"passes"`             // in the order of the cascade
+	OnceNotProven int64              `json:"once_not_proven"`
+	Queues        []Queue            `json:"queues"` // confirm, requeue, compensate, review, close
+	Gates         []Gate             `json:"gates"`
+	Limits        []Limit            `json:"limits"`
+	Findings      []Finding          `json:"findings"`
+	Rejects       Rejects            `json:"rejects"`
+	Exceptions    Exceptions         `json:"exceptions"`
+	Unresolved    Unresolved         `json:"unresolved"`
+	Work          *Work              `json:"work,omitempty"` // attempts, failures and times of the operations
+	Series        string             `json:"series"`         // of a run that looks at a part of the job, such as a pilot; "" the whole job
+	Overrides     []string           `json:"overrides"`      // what the command line changed, for this run alone
+	Proposals     []Proposal         `json:"proposals"`      // acting ones by type of operation
+	Staged        bool               `json:"staged"`         // the job was observed before, or is piloted: only what was seen is acted on
+	SeenBefore    []Seen             `json:"seen_before"`
+	Baseline      []PastRun          `json:"baseline"` // former runs that limits are compared with, the latest first
+	Budget        []BudgetUse        `json:"budget"`   // of retries, by account
+	Canaries      []Canary           `json:"canaries"`
+	Aside         []AsideRows        `json:"aside"` // canaries that came out as they should, which no gate counts
+	Redacted      []Redacted         `json:"redacted"`
+	ContentDigest string             `json:"content_digest"`
+	Versions      []Version          `json:"versions"`
+	Next          []Step             `json:"next"`
 }
 
 // Period is the time that the totals are about (V8). Half-open.
