@@ -27,6 +27,9 @@ type evidence struct {
 	missing  string // why nothing is known of its time; "" where proved
 	noFile   bool   // it is missing because there is no file, not because it is a copy
 	spoiled  string // why its time is not proved, whatever other files say; "" none
+
+	blemishes []blemish // its files that take proof away
+	bySource  bool      // spoiled by a check of the whole source
 }
 
 // coverageGroup collects the inputs that continue each other: of one account, with

@@ -16,6 +16,8 @@ type Relation struct {
 	Files    []File // in the order of sources, then of file names; File.No is the index
 	Rejects  []Reject
 	Coverage []Interval
+	Healings []Healing  // what they would prove if one file that takes proof away were whole, by file
+	Healed   []Interval // what they would prove if all of them were
 	Totals   []Total
 	Findings []Finding // warnings for the top of the report
 	// Repeated[c] is the path of a Parquet file with one UBIGINT column h: the

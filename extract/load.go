@@ -321,11 +321,13 @@ func (l *loader) coverage() []Interval {
 		in := &l.inputs[i]
 		e := evidence{source: in.Source, complete: in.Source.Coverage.Complete, from: in.From, until: in.Until}
 		e.spoiled = l.spoiled[in.Source.Name]
+		e.bySource = e.spoiled != ""
 		for j, f := range l.found {
 			if f.input != i {
 				continue
 			}
 			file := &l.rel.Files[j]
+			proved := false
 			switch {
 			case file.Status == FileMissing:
 				e.missing, e.noFile = "no file "+f.rel, true
@@ -341,7 +343,10 @@ func (l *loader) coverage() []Interval {
 				e.spoiled = fmt.Sprintf("%s has %s with values outside its range", f.rel, plural(int(l.staged[j].Outside.Rows), "row"))
 			case l.bankEvidence(j, &e):
 			default:
-				e.proved = true
+				e.proved, proved = true, true
+			}
+			if !proved {
+				e.blemished(f.rel, file.Status, file.Rejected)
 			}
 		}
 		if e.spoiled != "" {
@@ -352,5 +357,6 @@ func (l *loader) coverage() []Interval {
 		}
 		inputs[i] = e
 	}
+	l.rel.Healings, l.rel.Healed = healings(inputs)
 	return coverageOf(inputs)
 }
