@@ -86,7 +86,7 @@ func TestWork(t *testing.T) {
 		{"0.500000", "retry_success_ratio", nil},
 		{"3", "retries", []string{"cause", "timeout"}},
 		{"1", "failures", []string{"workflow", "charge", "step", "capture", "reason", "E42"}},
-		{"180", "confirmation_seconds", []string{"type", "charge", "quantile", "0.95"}},
+		{"180", "confirmation_seconds", []string{"type", "charge", "percentile", "95"}},
 		{"18000", "resolution_median_seconds", nil},
 		{"32400", "resolution_longest_seconds", nil},
 		{"1", "manual_replays_failed", nil},

@@ -206,8 +206,8 @@ func (l *familyList) work(w *Work) {
 		for _, q := range []struct {
 			name string
 			us   int64
-		}{{"0.5", c.P50}, {"0.95", c.P95}, {"0.99", c.P99}} {
-			times = append(times, gauge(secondsText(q.us), "type", c.Type, "quantile", q.name))
+		}{{"50", c.P50}, {"95", c.P95}, {"99", c.P99}} {
+			times = append(times, gauge(secondsText(q.us), "type", c.Type, "percentile", q.name))
 		}
 	}
 	l.add("oldest_pending_age_seconds", gauge(known(w.OldestPendingSecs)))
