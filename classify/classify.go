@@ -30,7 +30,7 @@ func Run(ctx context.Context, db *duck.DB, job *rules.Bound, ops, res *extract.R
 	c := &classifier{ctx: ctx, db: db, job: job, ops: ops, res: res, m: m,
 		o: match.Columns(job.Job, ops.Layout, "o"), r: match.Columns(job.Job, res.Layout, "r")}
 	for _, step := range []func() error{
-		c.enums, c.facts, c.pairs, c.linked, c.strays, c.open, c.verdicts, c.rows, c.totals, c.check, c.items,
+		c.enums, c.facts, c.pairs, c.linked, c.strays, c.open, c.verdicts, c.rows, c.totals, c.check, c.items, c.obstacles,
 	} {
 		if err := step(); err != nil {
 			return nil, err

@@ -63,6 +63,9 @@
 //
 //	outages                         item_id VARCHAR: items that are undecided since a
 //	    source proves nothing for their time
+//	obstacles                       o_rid, r_rid BIGINT (one of them NULL), code VARCHAR, no
+//	    BIGINT, what VARCHAR: each row in the period that the data do not decide or that
+//	    has an unreadable value, and what alone holds it (obstacles.sql)
 //	canaries                        of a job with planted operations: no INTEGER (index
 //	    of Job.Canaries), operation_id, expect VARCHAR, rid BIGINT (NULL: missing),
 //	    class, reason VARCHAR, in_period BOOLEAN; one row for each record
@@ -71,7 +74,7 @@
 //
 // Beside them stay the steps on the way, which explain reads: facts and open_o by
 // operation, pairs, linked and effects by link, open_r by result, set_of; of the guard
-// requeue_facts, siblings, replaced and newest by operation, surplus_facts and
+// requeue_facts, siblings, replay_ids, replaced and newest by operation, surplus_facts and
 // unexpected_facts by result, and overtaken: the operations that their policy closes.
 //
 // A relation may be there before: FormerKeys, what former runs know.
