@@ -74,3 +74,22 @@ func TestObservabilityRefusals(t *testing.T) {
 		}
 	}
 }
+
+// TestGuideOfObservability: the job of the guide is one.
+func TestGuideOfObservability(t *testing.T) {
+	text, err := os.ReadFile("../docs/observability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(text), "```yaml\n")
+	block, _, ok := strings.Cut(block, "```")
+	src, err := os.ReadFile("testdata/observability.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, _ := strings.Cut(string(src), "outputs:")
+	job, err := Parse([]byte(head+block), "job.yaml")
+	if !ok || err != nil || len(job.Notify) != 3 || job.Outputs.Metrics.OTLP == nil {
+		t.Errorf("%t %v", ok, err)
+	}
+}
