@@ -52,6 +52,9 @@ func Build(ctx context.Context, db *duck.DB, in *Input) (*Summary, error) {
 	if err := tieStatement(s.Statement); err != nil {
 		return nil, err
 	}
+	if s.Accounts, err = accountStatements(ctx, db, in, s); err != nil {
+		return nil, err
+	}
 	s.Passes = m.passes(in.Bound.Job)
 	for _, v := range m.verdicts[rules.Operations] {
 		if v.once == "not_proven" && v.inPeriod {

@@ -36,7 +36,7 @@ func TestContentDigest(t *testing.T) {
 			w.rows[rules.Operations][3].pass = 2
 		},
 		"another field":   func(w *world) { w.rows[rules.Operations][4].fields = "currency" },
-		"another period":  func(w *world) { w.rows[rules.Operations][0].outside = true },
+		"another period":  func(w *world) { w.rows[rules.Operations][0].outside, w.rows[rules.Operations][0].plain = true, false },
 		"once not proven": func(w *world) { w.rows[rules.Operations][0].once = "not_proven" },
 		"another class":   func(w *world) { w.rows[rules.Results][7].class = "ambiguous" },
 		"a verdict exchanged": func(w *world) {

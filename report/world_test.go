@@ -32,6 +32,7 @@ type world struct {
 	rows    map[rules.Side][]row
 	link    [][5]any // o_rid, r_rid, pass, settled, link
 	item    []string // rows of items, as SQL
+	held    []string // rows of obstacles, as SQL
 }
 
 // row is one staged row with its verdict. A row is residual unless plain.
@@ -117,8 +118,8 @@ func newWorld(t testing.TB) *world {
 	r(row{rec: 8, remote: "ch-8", entity: "order-x", amount: "7.00", currency: "USD", created: at(8), class: "unexpected", reason: "no_operation", pass: -1})
 	o(row{rec: 8, id: "op-8", key: "k-8", entity: "order-8", amount: "3.00", currency: "EUR", created: at(8), class: "ambiguous", reason: "several_candidates", pass: -1, set: 1})
 	r(row{rec: 9, remote: "ch-9", entity: "order-8", amount: "3.00", currency: "EUR", created: at(8), class: "ambiguous", reason: "several_candidates", pass: -1, set: 1})
-	o(row{rec: 9, id: "op-9", key: "k-9", entity: "order-9", amount: "1000000.00", currency: "EUR", created: at(-3), class: "not_applicable", reason: "out_of_period", link: 9, outside: true, plain: true})
-	r(row{rec: 10, id: "op-9", key: "k-9", remote: "ch-9b", entity: "order-9", amount: "1000000.00", currency: "EUR", created: at(-3), class: "not_applicable", reason: "out_of_period", link: 9, outside: true, plain: true})
+	o(row{rec: 9, id: "op-9", key: "k-9", entity: "order-9", amount: "1000000.00", currency: "EUR", created: at(-3), class: "not_applicable", reason: "out_of_period", link: 9, outside: true})
+	r(row{rec: 10, id: "op-9", key: "k-9", remote: "ch-9b", entity: "order-9", amount: "1000000.00", currency: "EUR", created: at(-3), class: "not_applicable", reason: "out_of_period", link: 9, outside: true})
 	o(row{rec: 10, id: "op-10", key: "k-10", entity: "order-10", amount: "1.2345", unreadable: true, currency: "EUR", created: at(10), class: "divergent", reason: "value_unreadable", link: 10, fields: "amount"})
 	r(row{rec: 12, id: "op-10", key: "k-10", remote: "ch-10", entity: "order-10", amount: "1.23", currency: "EUR", created: at(10), class: "divergent", reason: "value_unreadable", link: 10, fields: "amount"})
 	w.link = [][5]any{{4, 4, 1, true, "4"}, {5, 5, 0, true, "9223372036854775813"}, {7, 6, 0, true, "7"}, {7, 7, 0, true, "7"}, {10, 12, 0, true, "10"}}
@@ -194,6 +195,10 @@ CASE WHEN queue <> 'review' THEN 'look again' END AS recheck, CASE WHEN queue = 
 CASE WHEN queue = 'requeue' THEN since_us - 300000000 END AS recheck_since_us,
 CASE WHEN queue = 'compensate' THEN 'refund_charge' END AS business_operation, CAST(NULL AS VARCHAR) AS parameters FROM items`)
 	w.exec("CREATE TABLE outages (item_id VARCHAR)")
+	w.exec("CREATE TABLE obstacles (o_rid BIGINT, r_rid BIGINT, code VARCHAR, no BIGINT, what VARCHAR)")
+	for _, o := range w.held {
+		w.exec("INSERT INTO obstacles VALUES " + o)
+	}
 	w.exec("CREATE TABLE pairs AS SELECT o_rid, r_rid, 'succeeded' AS st FROM links")
 	w.exec("CREATE TABLE plain_pass AS SELECT 0 AS pass")
 	w.exec(`CREATE TABLE totals AS
