@@ -34,8 +34,7 @@ func HasWindow(job *rules.Job, s ColumnSet) string {
 // Due is the instant (microseconds) from which the absence of a result means
 // something (V25): max(created + deadline, last attempt + expected). The later
 // reading of an ambiguous time counts. A window in business days ends as its calendar
-// says (docs/calendars.md). NULL where the creation is unknown, or the
-// last attempt is there and cannot be read.
+// says (docs/calendars.md). NULL where the creation or the last attempt is unknown.
 func Due(job *rules.Job, s ColumnSet) string {
 	created, last := s.Late("created_at"), s.Late("last_attempt_at")
 	deadline := windowEnd(job, s, created, DeadlineWindow, func(p rules.TypePolicy) time.Duration { return p.Deadline })
@@ -44,7 +43,23 @@ func Due(job *rules.Job, s ColumnSet) string {
 	}
 	expected := windowEnd(job, s, last, ExpectedWindow, func(p rules.TypePolicy) time.Duration { return p.Expected })
 	return fmt.Sprintf("CASE WHEN %s IS NULL OR %s THEN NULL ELSE greatest(%s, %s) END",
-		created, s.Unknown("last_attempt_at"), deadline, expected)
+		created, lastUnknown(job, s), deadline, expected)
+}
+
+// lastUnknown is true where the time of the last attempt is there and cannot be read,
+// or is not there although there was an attempt: the attempt may be a minute old, so
+// that its result is not due.
+func lastUnknown(job *rules.Job, s ColumnSet) string {
+	unknown := s.Unknown("last_attempt_at")
+	if !s.Has("attempts") {
+		return unknown
+	}
+	waits := PolicyCase(job, s, func(p rules.TypePolicy) string { return fmt.Sprint(p.Expected > 0 || p.ExpectedDays > 0) }, "false")
+	if waits == "false" {
+		return unknown
+	}
+	return fmt.Sprintf("(%s OR (%s) AND %s IS NULL AND (%s OR coalesce(%s > 0, false)))",
+		unknown, waits, s.Raw("last_attempt_at", "BIGINT"), s.Unknown("attempts"), s.Raw("attempts", "BIGINT"))
 }
 
 // segment is a covered time of an account after withdrawn gaps were cut out.

@@ -90,7 +90,7 @@ func (w *world) coveredBy(o *row, account string) proof {
 	switch {
 	case !slices.ContainsFunc(proofs, func(i extract.Interval) bool { return len(pieces(i)) > 0 }):
 		return uncovered
-	case !ok || w.unknown(o, "last_attempt_at"):
+	case !ok || w.lastUnknown(o):
 		return unknowable
 	case covers(proofs, times{created - skew, w.windowEnd(o, p, late) + skew + lag}):
 		return covered

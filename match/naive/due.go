@@ -1,6 +1,10 @@
 package naive
 
-import "github.com/recon-batch/recon-batch/rules"
+import (
+	"math/big"
+
+	"github.com/recon-batch/recon-batch/rules"
+)
 
 // due tells where the reference time stands in an operation's window (V25).
 type due int
@@ -30,13 +34,37 @@ func (w *world) due(o *row) due {
 		return dueNow
 	}
 	created, late, ok := w.span(o, "created_at")
-	if !ok || created != late || w.unknown(o, "last_attempt_at") {
+	if !ok || created != late || w.lastUnknown(o) {
 		return dueUnknown
 	}
 	if w.asOf() < w.windowEnd(o, p, created) {
 		return dueLater
 	}
 	return dueNow
+}
+
+// lastUnknown: the last attempt cannot be placed in time, though its window needs it.
+// One that was made and has no time may be a moment old.
+func (w *world) lastUnknown(o *row) bool {
+	if w.unknown(o, "last_attempt_at") {
+		return true
+	}
+	if w.job.Operations.Field("last_attempt_at") == nil || o.field("last_attempt_at") != nil {
+		return false
+	}
+	p := w.policy(o)
+	if p.Expected == 0 && p.ExpectedDays == 0 {
+		return false
+	}
+	if w.unknown(o, "attempts") {
+		return true
+	}
+	made := o.field("attempts")
+	if made == nil {
+		return false
+	}
+	n, ok := new(big.Rat).SetString(plain(made))
+	return ok && n.Sign() > 0
 }
 
 // windowEnd is max(created + deadline, last attempt + expected).
