@@ -78,6 +78,9 @@ func Build(ctx context.Context, db *duck.DB, in *Input) (*Summary, error) {
 	if s.Work, err = work(ctx, db, in, s.Sides[0].Classified); err != nil {
 		return nil, err
 	}
+	if err := causes(ctx, db, in, red, s); err != nil {
+		return nil, err
+	}
 	if s.ContentDigest, err = m.contentDigest(ctx, db, in); err != nil {
 		return nil, err
 	}

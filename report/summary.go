@@ -59,7 +59,11 @@ type Summary struct {
 	Changes       *Changes           `json:"since_former"`       // null: there is no former run
 	Ageing        []AgeBucket        `json:"ageing"`             // by queue
 	Trend         []TrendPoint       `json:"trend"`              // the last runs, this one last
-	Passes        []Pass             `json:"passes"`             // in the order of the cascade
+	Holds         []Hold             `json:"holds"`              // what holds the rest, the most money first
+	Clusters      []Cluster          `json:"clusters"`           // exceptions by what may be their common cause, the most money first
+	Latency       []LatencyRow       `json:"time_to_confirmation"`
+	Retries       []RetryOutcome     `json:"retries"` // most attempts first
+	Passes        []Pass             `json:"passes"`  // in the order of the cascade
 	OnceNotProven int64              `json:"once_not_proven"`
 	Queues        []Queue            `json:"queues"` // confirm, requeue, compensate, review, close
 	Gates         []Gate             `json:"gates"`

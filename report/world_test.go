@@ -273,8 +273,8 @@ func (w *world) loadSide(side rules.Side) {
 	}
 	staged := "staged_" + short(side)
 	w.exec(fmt.Sprintf("CREATE TABLE %s (rid BIGINT, file_no INTEGER, rec BIGINT, %s, w1 UBIGINT, w2 UBIGINT)", staged, strings.Join(cols, ", ")))
-	w.exec(fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM %s", side, staged))
 	w.exec(fmt.Sprintf("CREATE TABLE judged_%s (rid BIGINT, file_no INTEGER, rec BIGINT, class verdict_class, reason VARCHAR, pass VARCHAR, link UBIGINT, once VARCHAR, in_period BOOLEAN, plain BOOLEAN)", short(side)))
+	w.exec(fmt.Sprintf("CREATE VIEW %s AS SELECT s.*, CASE WHEN j.plain AND j.class = 'correct' THEN j.link END AS h0 FROM %s s LEFT JOIN judged_%s j ON j.rid = s.rid", side, staged, short(side)))
 	w.exec(fmt.Sprintf("CREATE VIEW rows_%s AS SELECT * EXCLUDE (plain) FROM judged_%s", side, short(side)))
 	w.exec(fmt.Sprintf("CREATE VIEW row_counts_%[1]s AS SELECT file_no, class, reason, pass, once, in_period, count(*) AS n FROM rows_%[1]s GROUP BY ALL", side))
 	w.exec(fmt.Sprintf("CREATE TABLE verdicts_%s (rid BIGINT, class verdict_class, reason VARCHAR, pass INTEGER, link UBIGINT, once BOOLEAN, fields VARCHAR, set_id BIGINT, candidates BIGINT, in_period BOOLEAN)", short(side)))
