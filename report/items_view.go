@@ -146,6 +146,20 @@ var closings = []struct{ queue, text string }{
 	{"review", "A person has decided, and a later run no longer has this item."},
 }
 
+// ClosesWhen says what proof closes an item of a queue: in the words of the job, else in
+// ours.
+func ClosesWhen(p rules.TypePolicy, queue string) string {
+	if p.Describe.ClosesWhen != "" {
+		return p.Describe.ClosesWhen
+	}
+	for _, c := range closings {
+		if c.queue == queue {
+			return c.text
+		}
+	}
+	return ""
+}
+
 func (v itemView) closesWhen() string {
 	var b strings.Builder
 	b.WriteString("CASE queue")

@@ -209,7 +209,8 @@ func (s *session) printProposals(e pipeline.Explanation) {
 		for _, w := range p.Why {
 			s.printf("  %s\n", inline(w))
 		}
-		for _, w := range []struct{ what, text string }{{"because", p.Because}, {"released by", p.Release}, {"closed as", p.ClosingReason}, {"advice:", p.Advice}} {
+		for _, w := range []struct{ what, text string }{{"because", p.Because}, {"released by", p.Release}, {"closed as", p.ClosingReason}, {"advice:", p.Advice},
+			{"the effect:", p.Effect}, {"the truth:", p.Truth}, {"closes when:", p.ClosesWhen}} {
 			if w.text != "" {
 				s.printf("  %s %s\n", w.what, inline(w.text))
 			}

@@ -334,6 +334,9 @@ func (x *explainer) row(side rules.Side, rid int64) (*Explanation, error) {
 	if e.Proposals, err = x.proposals(e); err != nil {
 		return nil, err
 	}
+	if err := x.describe(e.Proposals); err != nil {
+		return nil, err
+	}
 	e.Change = x.change(e, fields)
 	return e, nil
 }

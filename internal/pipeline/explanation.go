@@ -111,14 +111,18 @@ type Proposal struct {
 	ObserveOnly bool         `json:"observe_only,omitempty"`
 	Deferred    bool         `json:"deferred,omitempty"`
 	// Why says which rule of the policy fitted, and why those before it did not.
-	Why           []string       `json:"why,omitempty"`
-	Because       string         `json:"because,omitempty"` // the sentence of that rule
-	Release       string         `json:"release,omitempty"` // lifted an allowance
-	ClosingReason string         `json:"closing_reason,omitempty"`
-	Advice        string         `json:"advice,omitempty"`
-	Approvals     int64          `json:"approvals,omitempty"` // needed before anybody acts
-	wanted        classify.Queue // what the verdict could have led to
-	refused       []string       // codes
+	Why           []string `json:"why,omitempty"`
+	Because       string   `json:"because,omitempty"` // the sentence of that rule
+	Release       string   `json:"release,omitempty"` // lifted an allowance
+	ClosingReason string   `json:"closing_reason,omitempty"`
+	Advice        string   `json:"advice,omitempty"`
+	Approvals     int64    `json:"approvals,omitempty"` // needed before anybody acts
+	// What the policy says of the effect (describe), and what proof closes the item.
+	Effect     string         `json:"effect,omitempty"`
+	Truth      string         `json:"truth,omitempty"`
+	ClosesWhen string         `json:"closes_when"`
+	wanted     classify.Queue // what the verdict could have led to
+	refused    []string       // codes
 }
 
 // GuardCheck is one check of the guard.
