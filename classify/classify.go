@@ -25,10 +25,14 @@ type Verdicts struct {
 }
 
 // Run gives every row its verdict, and every verdict its proposal. A row without
-// a verdict, or with two, is fail.Integrity.
-func Run(ctx context.Context, db *duck.DB, job *rules.Bound, ops, res *extract.Relation, m *match.Outcome) (*Verdicts, error) {
+// a verdict, or with two, is fail.Integrity. former, at most one, asks the runs before
+// this one; without it nobody has asked them, unless FormerKeys is there already.
+func Run(ctx context.Context, db *duck.DB, job *rules.Bound, ops, res *extract.Relation, m *match.Outcome, former ...Former) (*Verdicts, error) {
 	c := &classifier{ctx: ctx, db: db, job: job, ops: ops, res: res, m: m,
 		o: match.Columns(job.Job, ops.Layout, "o"), r: match.Columns(job.Job, res.Layout, "r")}
+	for _, f := range former {
+		c.former = f
+	}
 	for _, step := range []func() error{
 		c.enums, c.facts, c.pairs, c.linked, c.strays, c.open, c.verdicts, c.rows, c.totals, c.check, c.items, c.obstacles,
 	} {
@@ -46,6 +50,7 @@ type classifier struct {
 	job      *rules.Bound
 	ops, res *extract.Relation
 	m        *match.Outcome
+	former   Former          // nil: nobody can ask
 	o, r     match.ColumnSet // the staged columns under the aliases o and r
 
 	scales map[int]int // decimals of comparisons without a declared scale

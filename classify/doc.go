@@ -75,7 +75,9 @@
 // Beside them stay the steps on the way, which explain reads: facts and open_o by
 // operation, pairs, linked and effects by link, open_r by result, set_of; of the guard
 // requeue_facts, siblings, replay_ids, replaced and newest by operation, surplus_facts and
-// unexpected_facts by result, and overtaken: the operations that their policy closes.
+// unexpected_facts by result, asked_keys (see Former), and overtaken: the operations that
+// their policy closes.
 //
-// A relation may be there before: FormerKeys, what former runs know.
+// A relation may be there before, or is made on the way by who asks former runs (Former):
+// FormerKeys, what they know.
 package classify

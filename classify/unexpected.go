@@ -9,31 +9,22 @@ import (
 	"github.com/recon-batch/recon-batch/rules"
 )
 
-// FormerKeys is the relation by which whoever read the former runs and the open cases
-// of a job tells their identity keys: pass INTEGER (index of Job.Match), key VARCHAR
-// (as staged). It is made before Run; an empty one says that nobody knew anything.
-// Without it nobody has asked, and no effect that nobody asked for is undone (V31).
-const FormerKeys = "former_keys"
-
 // unexpectedFacts is V31 for effects that nobody asked for. Their policy goes by the
 // type of the result.
 func (c *classifier) unexpectedFacts() error {
-	var n, former int64
-	err := c.db.Scan(c.ctx, "SELECT (SELECT count(*) FROM verdicts_r WHERE class = 'unexpected'), (SELECT count(*) FROM duckdb_tables() WHERE table_name = "+duck.Literal(FormerKeys)+")", &n, &former)
-	if err != nil {
+	var n int64
+	if err := c.db.Scan(c.ctx, "SELECT count(*) FROM verdicts_r WHERE class = 'unexpected'", &n); err != nil {
 		return err
 	}
 	if n == 0 {
 		return c.db.Exec(c.ctx, "CREATE OR REPLACE TABLE unexpected_facts (r_rid BIGINT, declared BOOLEAN, failed INTEGER)")
 	}
-	known := "false"
-	if former > 0 {
-		var or []string
-		for _, i := range c.identity() {
-			or = append(or, fmt.Sprintf("r.k%d IN (SELECT f.key FROM %s f WHERE f.pass = %d AND f.key IS NOT NULL)", i, FormerKeys, i))
-		}
-		// A row without a key is found in no former run, whoever looks.
-		known = "NOT coalesce(" + strings.Join(append(or, "false"), " OR ") + ", false) AND NOT (" + c.noIdentity() + ")"
+	if err := c.askFormer(); err != nil {
+		return err
+	}
+	unknown, err := c.unknownBefore()
+	if err != nil {
+		return err
 	}
 	text := func(b bool) string { return fmt.Sprint(b) }
 	checks := []string{
@@ -44,7 +35,7 @@ func (c *classifier) unexpectedFacts() error {
 		ok(hasPolicy(c.job.Job, c.r), NoPolicy),
 		ok(c.policyR(func(p rules.TypePolicy) string { return text(p.Unexpected != nil && p.Unexpected.Owner != "") }, "false"), NoOwner),
 		ok(text(c.job.Operations.WholeRegister), PartialRegister),
-		ok(known, KnownBefore),
+		ok(unknown, KnownBefore),
 	}
 	return c.exec("unexpected_facts", duck.Slots{
 		"declared": c.policyR(func(p rules.TypePolicy) string { return text(p.Unexpected != nil) }, "false"),
