@@ -66,7 +66,7 @@ type Confirmation struct {
 // Bounds of the lists, and of the links that are measured.
 const (
 	workTop         = 50
-	confirmationMax = 500_000
+	confirmationMax = 200_000
 )
 
 // work measures the operations.
@@ -87,7 +87,8 @@ func work(ctx context.Context, db *duck.DB, in *Input, operations int64) (*Work,
 		"failed": micros("first_failed_at"), "replayed": micros("replayed_at"), "last_failed": micros("last_failed_at"), "type": codeExpr(job, "type"), "step": codeExpr(job, "step"),
 		"top": strconv.Itoa(workTop)}
 	if has("attempts", rules.Integer) {
-		slots["attempts"] = "o." + duck.Ident("f_attempts")
+		// A number that no worker could have reached is none, and no sum is out of range.
+		slots["attempts"] = "TRY_CAST(o." + duck.Ident("f_attempts") + " AS INTEGER)"
 	}
 	var oldest, median, longest sql.NullInt64
 	var replays int64
