@@ -85,7 +85,7 @@ func (c *classifier) shown() duck.Slots {
 		"version":         text("version"),
 		"amount_o":        text("amount"),
 		"state":           text("state"),
-		"attempts":        "CAST(" + c.o.Raw("attempts", "BIGINT") + " AS BIGINT)",
+		"attempts":        "TRY_CAST(" + c.o.Raw("attempts", "BIGINT") + " AS BIGINT)",
 	}
 }
 
@@ -123,7 +123,7 @@ var (
 	}
 	classRisks = []risk{
 		{string(Ambiguous), "Unknown: the effect may exist. Sending it again could make it happen twice."},
-		{string(Absent), "The effect is proven not to exist, but a check refuses to send it again."},
+		{string(Absent), "The effect is proven not to exist, but a check or a rule of the job stands against sending it again."},
 		{string(Duplicate), "The effect exists more than once, or its record does. Undoing the wrong one would lose it."},
 		{string(Unexpected), "Nobody asked for this effect as far as the export shows."},
 	}

@@ -23,12 +23,22 @@ func (x *explainer) proposals(e *Explanation) ([]Proposal, error) {
 	for i := range out {
 		out[i].wanted = x.wantedOf(e.Row, out[i])
 		out[i].Means = x.means(e.Row, out[i])
-		out[i].Checks = x.guardChecks(out[i].wanted, classify.Class(e.Row.Class), out[i].refused, valueOf(e.Values, "type"))
 		if out[i].Why, err = x.ruleTrace(out[i].Item); err != nil {
 			return nil, err
 		}
+		if out[i].byRule() {
+			out[i].Checks = []GuardCheck{} // none was made
+			continue
+		}
+		out[i].Checks = x.guardChecks(out[i].wanted, classify.Class(e.Row.Class), out[i].refused, valueOf(e.Values, "type"))
 	}
 	return out, nil
+}
+
+// byRule is true where a rule of the job leaves to a person what could have been acted
+// on: then the guard was not asked, and none of its checks was passed or refused.
+func (p Proposal) byRule() bool {
+	return p.Queue == string(classify.Review) && p.wanted != classify.Review && len(p.refused) == 0
 }
 
 // items reads queue items.

@@ -32,6 +32,9 @@ func (x *explainer) means(row Place, p Proposal) string {
 	}
 	switch class {
 	case classify.Absent:
+		if p.byRule() {
+			return "the effect is proven absent, and a rule of the job leaves it to a person"
+		}
 		return "the effect is proven absent, but a check stands against sending it again: for a person"
 	case classify.Ambiguous:
 		return "undecidable: nothing proves that the effect exists, or that it does not; for a person, and until then " + again
@@ -41,6 +44,9 @@ func (x *explainer) means(row Place, p Proposal) string {
 		return "an effect that nobody asked for: for a person"
 	case classify.Duplicate:
 		return "more than one effect or record of the same thing: for a person"
+	}
+	if class == classify.Correct && p.byRule() {
+		return "the effect exists, and a rule of the job leaves it to a person: " + again
 	}
 	return "the register cannot follow by itself: for a person"
 }

@@ -46,6 +46,13 @@ func TestExplainNamesTheRule(t *testing.T) {
 	if strings.Join(p.Why, "\n") != strings.Join(want, "\n") || p.Rule != "sent" || p.Because != "nothing is sent today" {
 		t.Errorf("rule %q, because %q:\n%s", p.Rule, p.Because, strings.Join(p.Why, "\n"))
 	}
+	// The guard was not asked, so none of its checks is called passed.
+	if len(p.Checks) != 0 || p.Means != "the effect is proven absent, and a rule of the job leaves it to a person" {
+		t.Errorf("%s; checks %v", p.Means, p.Checks)
+	}
+	if p := why("c0"); len(p.Checks) != 0 || p.Means != "the effect exists, and a rule of the job leaves it to a person: do not send it again" {
+		t.Errorf("a plain pair: %s; checks %v", p.Means, p.Checks)
+	}
 	if p := why("c0"); len(p.Why) != 2 || !strings.HasPrefix(p.Why[1], "the rule theirs fits") || p.Rule != "theirs" {
 		t.Errorf("a plain pair: %q by %s", p.Why, p.Rule)
 	}
