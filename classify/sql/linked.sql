@@ -38,7 +38,7 @@ FROM (
         WHEN p.st = /*$expect*/ THEN NULL
         WHEN p.st = 'unmapped' THEN 'ambiguous/unmapped_status'
         WHEN p.st = 'unknown' THEN 'ambiguous/outcome_unknown'
-        WHEN p.st = 'pending' AND f.has_window AND f.time_missing THEN 'ambiguous/time_ambiguous'
+        WHEN p.st = 'pending' AND f.has_window AND (f.time_missing OR f.due_us IS NULL) THEN 'ambiguous/time_ambiguous'
         WHEN p.st = 'pending' AND f.has_window AND /*$as_of*/ < f.due_us THEN 'not_due/pending_at_provider'
         WHEN p.st = 'pending' THEN 'ambiguous/outcome_unknown'
         ELSE 'divergent/status_conflict'
