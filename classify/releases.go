@@ -53,7 +53,7 @@ func (c *classifier) lifted(limit string) string {
 	if len(releases(c.job)) == 0 {
 		return "0"
 	}
-	attempts := c.o.Raw("attempts", "BIGINT") + " < " + limit + " + t.more_attempts"
+	attempts := c.attempts() + " < " + limit + " + t.more_attempts"
 	length := "NOT " + c.o.Unknown("first_failed_at") + " AND t.next_us < t.duration_end_us + t.more_duration"
 	return fmt.Sprintf("(CASE WHEN t.next_us < t.release_end_us AND %s THEN %d ELSE 0 END | CASE WHEN t.next_us < t.release_end_us AND %s THEN %d ELSE 0 END)",
 		attempts, Attempts, length, Duration)

@@ -75,14 +75,22 @@ func (c *classifier) nextAttempt() string {
 	}, "[60000000]::BIGINT[]")
 	jitter := c.policy(func(p rules.TypePolicy) string { return fmt.Sprint(int64(math.Round(p.Backoff.Jitter * 1000))) }, "0")
 	id := "coalesce(" + c.o.Raw("operation_id", "VARCHAR") + ", " + c.o.Raw("idempotency_key", "VARCHAR") + ", CAST(o.w1 AS VARCHAR))"
-	attempts := "coalesce(CAST(" + c.o.Raw("attempts", "BIGINT") + " AS BIGINT), 0)"
+	attempts := "coalesce(" + c.attempts() + ", 0)"
 	delay := fmt.Sprintf("list_extract(%[1]s, CAST(least(greatest(%[2]s, 0), len(%[1]s) - 1) AS BIGINT) + 1)", list, attempts)
 	draw := fmt.Sprintf("CAST(md5_number_lower(%s) %% 2001 AS BIGINT)", id)
 	next := fmt.Sprintf("%[1]s + %[2]s + %[2]s // 1000 * %[3]s * (%[4]s - 1000) // 1000", c.asOf(), delay, jitter, draw)
 	if c.o.Has("next_attempt_at") {
-		return "greatest(" + next + ", " + c.o.Late("next_attempt_at") + ")"
+		// Where the register's own time cannot be read, no next attempt is known to fit.
+		return "CASE WHEN NOT " + c.o.Unknown("next_attempt_at") + " THEN greatest(" + next + ", " + c.o.Late("next_attempt_at") + ") END"
 	}
 	return next
+}
+
+// attempts is the number of attempts so far; NULL where it is none: less than zero, or
+// more than whoever reads an item could hold.
+func (c *classifier) attempts() string {
+	n := "TRY_CAST(" + c.o.Raw("attempts", "BIGINT") + " AS BIGINT)"
+	return "(CASE WHEN " + n + " >= 0 THEN " + n + " END)"
 }
 
 func (c *classifier) requeueFacts() error {
@@ -113,7 +121,7 @@ func (c *classifier) requeueFacts() error {
 		ok(idempotent, NotIdempotent),
 		ok(idem+" IS NOT NULL", NoKey),
 		ok("NOT ("+idempotent+") OR t.next_us < t.key_end_us", KeyLifetime),
-		ok(c.o.Raw("attempts", "BIGINT")+" < "+limit, Attempts),
+		ok(c.attempts()+" < "+limit, Attempts),
 		ok("NOT "+o.Unknown("first_failed_at")+" AND ("+firstFailed+" IS NOT NULL OR NOT "+c.hasFailed()+") AND (t.duration_end_us IS NULL OR t.next_us < t.duration_end_us)", Duration),
 		ok(c.lastError()+" AND "+c.retryable(refused > 0), ErrorClass),
 		ok(c.unleased(), Lease),
@@ -263,33 +271,6 @@ func (c *classifier) unheld() string {
 	return "NOT " + c.o.Unknown("hold") + " AND " + cond
 }
 
-// siblings marks the operations of which another one for the same thing has an effect
-// or is undecided, and returns the pairs of which not both may be sent: selects of the
-// row ids of the relation a.
-func (c *classifier) siblings() ([]string, error) {
-	if err := c.exec("siblings_none", nil); err != nil {
-		return nil, err
-	}
-	var pairs []string
-	if same := c.oncePer(); same != "" {
-		if err := c.exec("siblings", duck.Slots{"same": same}); err != nil {
-			return nil, err
-		}
-		pairs = append(pairs, "SELECT o.rid FROM a o JOIN a s ON "+same+" AND s.rid <> o.rid")
-	}
-	if c.o.Has("replaces") {
-		s := match.Columns(c.job.Job, c.ops.Layout, "s")
-		if err := c.exec("replaced", duck.Slots{"id": s.Raw("operation_id", "VARCHAR")}); err != nil {
-			return nil, err
-		}
-		if err := c.exec("siblings_replaced", nil); err != nil {
-			return nil, err
-		}
-		pairs = append(pairs, "SELECT o.rid FROM a o JOIN replaced p ON p.rid = o.rid JOIN a s ON s.rid = p.sid")
-	}
-	return pairs, nil
-}
-
 // orderedVersion is the staged column by which versions of operations have an order:
 // as the job compares them, else by the type of the field; "" where they have none.
 func (c *classifier) orderedVersion() string {
@@ -397,33 +378,6 @@ func (c *classifier) freshExport() string {
 	return c.policy(func(p rules.TypePolicy) string {
 		return fmt.Sprint(p.ExportAge == 0 || len(newest) > 0 && oldest >= c.job.AsOfTime.UnixMicro()-p.ExportAge.Microseconds())
 	}, "true")
-}
-
-// oncePer is the equality with a sibling, and for which types it is asked. Types
-// may name different fields; each is a branch.
-func (c *classifier) oncePer() string {
-	var branches []string
-	for _, name := range sortedTypes(c.job.Job) {
-		p := c.job.Types[name]
-		if len(p.OncePer) == 0 {
-			continue
-		}
-		var and []string
-		if name != "*" {
-			and = append(and, c.o.Raw("type", "VARCHAR")+" = "+duck.Literal(name))
-		}
-		for _, f := range p.OncePer {
-			and = append(and, fmt.Sprintf("o.%[1]s IS NOT DISTINCT FROM s.%[1]s", duck.Ident("f_"+f)))
-		}
-		if c.o.Has("type") {
-			and = append(and, "o.f_type IS NOT DISTINCT FROM s.f_type")
-		}
-		branches = append(branches, "("+strings.Join(and, " AND ")+")")
-	}
-	if len(branches) == 0 {
-		return ""
-	}
-	return "(" + strings.Join(branches, " OR ") + ")"
 }
 
 func sortedTypes(job *rules.Job) []string { return sortedNames(job.Types) }

@@ -1,6 +1,7 @@
 package naive
 
 import (
+	"math"
 	"math/big"
 	"slices"
 	"time"
@@ -238,8 +239,11 @@ func (w *world) before(o *row, field string, length int64, p rules.TypePolicy, m
 }
 
 // latestAttempt is the time of the latest next attempt: by the schedule, and not before the
-// time that the register has set for it.
+// time that the register has set for it; no time is late enough where that cannot be read.
 func (w *world) latestAttempt(o *row, p rules.TypePolicy) int64 {
+	if w.unknown(o, "next_attempt_at") {
+		return math.MaxInt64
+	}
 	_, planned, _ := w.span(o, "next_attempt_at")
 	return max(planned, w.asOf()+int64(float64(p.Backoff.Max.Microseconds())*(1+p.Backoff.Jitter)))
 }
@@ -267,7 +271,7 @@ func (w *world) attemptsLeft(o *row, p rules.TypePolicy, more int) bool {
 		return false
 	}
 	n, _ := new(big.Rat).SetString(plain(v))
-	return n.Cmp(big.NewRat(int64(p.MaxAttempts+more), 1)) < 0
+	return n.Sign() >= 0 && n.Cmp(big.NewRat(int64(p.MaxAttempts+more), 1)) < 0
 }
 
 // retryable looks at the error of our side, and for an operation that failed at
@@ -350,39 +354,38 @@ func (w *world) newer(x, o *row) bool {
 }
 
 // siblingEffect tells whether another operation of the same type that agrees in
-// all fields of `once_per` has an effect or is undecided. Null equals null.
+// all fields of `once_per` has an effect or is undecided. What is unknown may be equal.
 //
-// Reading: decided are only a proven absence and a documented rule.
+// Reading: decided are only a proven absence and a documented rule. A period is none: one
+// outside of it whose result was not read may have its effect.
 func (w *world) siblingEffect(o *row) bool {
 	for _, x := range w.o {
 		if x == o || !x.stands() || !w.sameOnce(o, x) {
 			continue
 		}
 		effects, _ := w.split(x)
-		undecided := x.decided.Class != Absent && x.decided.Class != NotApplicable
-		if len(effects) > 0 || undecided {
+		if len(effects) > 0 || w.undecided(x) {
 			return true
 		}
 	}
 	return false
 }
 
+// undecided tells whether nothing proves that the operation has no effect.
+func (w *world) undecided(x *row) bool {
+	return x.decided.Class != Absent && x.decided.Class != NotApplicable || w.job.Period != nil && w.outside(x)
+}
+
 // sameOnce tells whether two operations are for the same thing by `once_per`.
 func (w *world) sameOnce(o, x *row) bool {
 	p := w.policy(o)
-	return len(p.OncePer) > 0 && x.field("type") == o.field("type") && sameIn(x, o, p.OncePer)
+	return len(p.OncePer) > 0 && sameIn(x, o, append([]string{"type"}, p.OncePer...))
 }
 
 func sameIn(a, b *row, fields []string) bool {
 	for _, f := range fields {
 		x, y := a.field(f), b.field(f)
-		if x == nil || y == nil {
-			if x != y {
-				return false
-			}
-			continue
-		}
-		if contradicts(x, y) {
+		if x != nil && x != "" && y != nil && y != "" && contradicts(x, y) {
 			return false
 		}
 	}

@@ -318,7 +318,7 @@ func (w *world) closes(o *row) bool {
 }
 
 // related are the operations that replace this one or are replaced by it, directly or
-// by one step; unknown where one of them is not among the operations.
+// through others; unknown where one of them is not among the operations.
 func (w *world) related(o *row) (others []*row, unknown bool) {
 	if w.job.Operations.Field("replaces") == nil {
 		return nil, false
@@ -337,10 +337,10 @@ func (w *world) related(o *row) (others []*row, unknown bool) {
 		}
 		return out
 	}
-	for _, a := range steps(nameOf(o)) {
-		near[a] = true
-		for _, b := range steps(a) {
-			near[b] = true
+	for next := []string{nameOf(o)}; len(next) > 0; next = next[1:] {
+		if !near[next[0]] {
+			near[next[0]] = true
+			next = append(next, steps(next[0])...)
 		}
 	}
 	delete(near, nameOf(o))
@@ -380,7 +380,7 @@ func (w *world) replacedOrUndecided(o *row) bool {
 	}
 	for _, x := range others {
 		effects, _ := w.split(x)
-		if replaces(x) == nameOf(o) || len(effects) > 0 || x.decided.Class != Absent && x.decided.Class != NotApplicable {
+		if replaces(x) == nameOf(o) || len(effects) > 0 || w.undecided(x) {
 			return true
 		}
 	}
