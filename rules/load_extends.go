@@ -219,6 +219,7 @@ func (x *extension) parse(f *besideFile, shown string) *yaml.Node {
 	n := sub.root(f.text)
 	d.nodes = sub.nodes
 	if n != nil {
+		sub.doubled(n, "")
 		o := sub.object(n, policyFileShape, "")
 		if o != nil {
 			for _, k := range policyFileShape.keys {
@@ -237,6 +238,27 @@ func (x *extension) parse(f *besideFile, shown string) *yaml.Node {
 		return nil
 	}
 	return marked(n, f.mark)
+}
+
+// doubled refuses keys that stand twice in one mapping below the given one: merged with
+// other files, one of the two would win unseen. The mapping itself is read as an object.
+func (d *decoder) doubled(n *yaml.Node, where string) {
+	seen := map[string]place{}
+	for i, c := range n.Content {
+		if n.Kind != yaml.MappingNode {
+			d.doubled(c, index(where, i))
+			continue
+		}
+		if i%2 == 1 {
+			continue
+		}
+		p := join(where, c.Value)
+		if first, ok := seen[c.Value]; ok && where != "" {
+			d.failAt(at(c), p, "keep one of the two", "the key %q is there twice, first in line %d", c.Value, first.line)
+		}
+		seen[c.Value] = at(c)
+		d.doubled(n.Content[i+1], p)
+	}
 }
 
 // overPolicy merges two policies: mappings key by key, the upper one wins; the rules

@@ -383,6 +383,15 @@ func TestPlacesInPolicyFiles(t *testing.T) {
             ^`, "types: {]\n")
 	check(`DIR/policies/p.yaml: the policy file is empty
     remove it from `+"`extends:`", "null\n")
+	// One of them would win unseen when the files are merged.
+	check(`DIR/policies/p.yaml:1:45: the key "requeue" is there twice, first in line 1
+    limits: {blast_radius: {requeue: {rows: 1}, requeue: {rows: 100}}}
+                                                ^
+    keep one of the two`, "limits: {blast_radius: {requeue: {rows: 1}, requeue: {rows: 100}}}\n")
+	check(`DIR/policies/p.yaml:3:3: the key "charge" is there twice, first in line 2
+      charge: {owner: b}
+      ^
+    keep one of the two`, "types:\n  charge: {owner: a}\n  charge: {owner: b}\n")
 }
 
 // TestExtendsBounds: what is no plain small file is not read, and files that reach
