@@ -37,7 +37,7 @@ func TestBreachesAreFound(t *testing.T) {
 		{"a row without a verdict", func(w *world) { w.exec("UPDATE judged_o SET class = NULL WHERE rec = 1") }, "have no verdict of the closed list"},
 		{"a row without a reason", func(w *world) { w.exec("UPDATE judged_o SET reason = NULL WHERE rec = 1") }, "have no verdict of the closed list"},
 		{"a row with two verdicts", func(w *world) { w.exec("INSERT INTO verdicts_o SELECT * FROM verdicts_o WHERE rid = 6") }, "operations: 1 rows have more than one verdict"},
-		{"a residual row that was not judged", func(w *world) { w.exec("DELETE FROM verdicts_r WHERE rid = 8") }, "results: 7 rows are to be judged one by one, but 6 verdicts were given"},
+		{"a residual row that was not judged", func(w *world) { w.exec("DELETE FROM verdicts_r WHERE rid = 8") }, "results: 8 rows are to be judged one by one, but 7 verdicts were given"},
 		{"totals lose rows", func(w *world) { w.exec("UPDATE totals SET rows = rows - 1 WHERE class = 'absent'") }, "rows and totals disagree: absent/no_result (in the period: true) by 1"},
 		{"totals forget the period", func(w *world) { w.exec("UPDATE totals SET in_period = TRUE") }, "rows and totals disagree"},
 		{"a cent lost in the engine", func(w *world) {
