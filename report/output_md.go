@@ -80,6 +80,11 @@ func Markdown(s *Summary) string {
 	}
 	block("Findings", rows, int64(len(rows)))
 	rows = nil
+	for _, x := range s.Described {
+		rows = append(rows, "- "+markdownText(describedText(x)))
+	}
+	block("What closes the work", rows, int64(len(rows)))
+	rows = nil
 	for _, e := range s.Exceptions.Items {
 		rows = append(rows, "- "+markdownText(exceptionText(e)))
 	}

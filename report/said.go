@@ -36,6 +36,9 @@ func policyParts(ctx context.Context, db *duck.DB, in *Input, s *Summary) (err e
 	if s.Canaries, s.Aside, err = canaries(ctx, db, in); err != nil {
 		return err
 	}
+	if s.Described, err = described(ctx, db, in.Bound.Job); err != nil {
+		return err
+	}
 	err = each(ctx, db, sqlProposals.Render(nil), func(rows *sql.Rows) error {
 		var p Proposal
 		err := rows.Scan(&p.Type, &p.Queue, &p.Items, &p.ObserveOnly)

@@ -76,6 +76,7 @@ type Summary struct {
 	Series        string             `json:"series"`         // of a run that looks at a part of the job, such as a pilot; "" the whole job
 	Overrides     []string           `json:"overrides"`      // what the command line changed, for this run alone
 	Proposals     []Proposal         `json:"proposals"`      // acting ones by type of operation
+	Described     []Described        `json:"described"`      // what the effects are that items are about, and what closes a case, by type
 	Staged        bool               `json:"staged"`         // the job was observed before, or is piloted: only what was seen is acted on
 	SeenBefore    []Seen             `json:"seen_before"`
 	Baseline      []PastRun          `json:"baseline"` // former runs that limits are compared with, the latest first
