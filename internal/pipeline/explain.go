@@ -49,8 +49,9 @@ func Explain(ctx context.Context, o Options, run, id string) (m *Manifest, out [
 	if err := os.MkdirAll(files, 0o700); err != nil {
 		return nil, nil, diskError(err, "the stage folder cannot be made")
 	}
+	former := knowersOf(filepath.Dir(filepath.Dir(filepath.Dir(dir))), b.Job, m)
 	db, err := duck.Open(ctx, duck.Options{
-		MemoryBytes: budget.DuckDB, Threads: o.threads(), SpillDir: filepath.Join(stage, "spill"), Allowed: []string{files, dir},
+		MemoryBytes: budget.DuckDB, Threads: o.threads(), SpillDir: filepath.Join(stage, "spill"), Allowed: append([]string{files, dir}, former.dirs()...),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -69,7 +70,7 @@ func Explain(ctx context.Context, o Options, run, id string) (m *Manifest, out [
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := classify.Run(ctx, db, b, x.rels[0], x.rels[1], outcome); err != nil {
+	if _, err := classify.Run(ctx, db, b, x.rels[0], x.rels[1], outcome, former.former()...); err != nil {
 		return nil, nil, err
 	}
 	if err := x.claimed(outcome); err != nil {

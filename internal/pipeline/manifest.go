@@ -34,6 +34,7 @@ type Manifest struct {
 	JobDigest     string         `json:"job_digest"`
 	Overrides     []string       `json:"overrides"`
 	Former        []FormerRun    `json:"former,omitempty"` // runs of earlier dates that this one read
+	Keys          []Keys         `json:"keys,omitempty"`   // what keys.parquet holds, for later runs
 	Versions      Versions       `json:"versions"`
 	Inputs        []Input        `json:"inputs"`
 	Coverage      []Coverage     `json:"coverage"`

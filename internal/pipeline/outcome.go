@@ -69,6 +69,8 @@ func roleOf(path string) string {
 		return "verdicts"
 	case path == "exceptions.parquet":
 		return "exceptions"
+	case path == keysName:
+		return "keys"
 	case path == "links.parquet":
 		return "links"
 	case path == "rejects.parquet":

@@ -27,7 +27,7 @@ func (r *run) report(ctx context.Context, db *duck.DB, m *Manifest, past report.
 			{Name: "DuckDB", Version: m.Versions.DuckDB},
 			{Name: "Go", Version: runtime.Version()},
 		},
-		Findings: keyFindings(outcome), Past: past, Series: m.Series, Overrides: m.Overrides,
+		Findings: append(keyFindings(outcome), r.knowers.finding("recon-batch run --business-date %d "+shellQuote(filepath.Base(r.Job.File)))...), Past: past, Series: m.Series, Overrides: m.Overrides,
 		// A command in an output must not depend on the folder of the run, or the same
 		// run elsewhere would have other bytes.
 		Explain: "recon-batch explain --business-date " + r.BusinessDate + " " + shellQuote(filepath.Base(r.Job.File)),
@@ -44,6 +44,9 @@ func (r *run) report(ctx context.Context, db *duck.DB, m *Manifest, past report.
 	}
 	if err := report.Deliver(ctx, &report.Delivery{DB: db, In: in, Summary: summary, Dir: r.tmp}); err != nil {
 		return nil, diskError(err, "the outputs cannot be written")
+	}
+	if err := r.writeKeys(ctx, db, m); err != nil {
+		return nil, err
 	}
 	if err := r.withdraw(ctx, db, m, summary); err != nil {
 		return nil, err

@@ -29,6 +29,7 @@ type run struct {
 	res     *Result
 	tmp     string // temporary folder of the outputs
 	former  *superseding
+	knowers *knowers // nil: no effect that nobody asked for is undone
 
 	mu       sync.Mutex // of what follows, and of Progress
 	stage    Stage
@@ -163,6 +164,10 @@ func (r *run) engine(ctx context.Context) (err error) {
 	if r.former != nil {
 		allowed = append(allowed, filepath.Join(r.former.dir, "queues"))
 	}
+	if r.knowers, err = r.formerKnowers(); err != nil {
+		return err
+	}
+	allowed = append(allowed, r.knowers.dirs()...)
 	db, err := duck.Open(ctx, duck.Options{
 		MemoryBytes: r.budget.DuckDB, Threads: r.threads(), SpillDir: filepath.Join(stage, "spill"), Allowed: allowed,
 	})
@@ -281,7 +286,7 @@ func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 		return err
 	}
 	if err := r.do(ctx, db, StageClass, func() error {
-		_, err := classify.Run(ctx, db, r.bound, ops, res, outcome)
+		_, err := classify.Run(ctx, db, r.bound, ops, res, outcome, r.knowers.former()...)
 		return err
 	}); err != nil {
 		return err

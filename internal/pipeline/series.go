@@ -42,7 +42,7 @@ func folderOf(job, series string) string {
 type FormerRun struct {
 	Series string `json:"series,omitempty"` // "" the whole job
 	RunRef
-	For []string `json:"for"` // baseline, seen
+	For []string `json:"for"` // baseline, seen, keys; or that its keys are not known
 }
 
 // Of former runs, at most so many dates are looked through.
@@ -75,6 +75,7 @@ func (r *run) past(m *Manifest) (report.Past, error) {
 	if err := r.seen(m, &p); err != nil {
 		return p, err
 	}
+	r.knowers.record(m)
 	m.Staged = p.Staged || r.Job.Mode == rules.PilotMode
 	return p, nil
 }
