@@ -87,6 +87,9 @@ func Build(ctx context.Context, db *duck.DB, in *Input) (*Summary, error) {
 	if err := conclude(s, in.Bound.Job, m); err != nil {
 		return nil, err
 	}
+	if err := history(ctx, db, in, s); err != nil {
+		return nil, err
+	}
 	s.Findings = append(s.Findings, said(s, in.Bound)...)
 	s.Next = append(next(s, in, red), lift(s, in)...)
 	return s, nil

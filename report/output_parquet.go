@@ -19,8 +19,8 @@ import (
 // thousands of ids repeat nowhere costs more than it saves.
 const parquetOptions = "(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, DICTIONARY_SIZE_LIMIT 4096)"
 
-// writeParquet writes the rows: both narrow files, exceptions, links, rejects and
-// the queues. Every statement has a total order, so that the bytes do not depend
+// writeParquet writes the rows: both narrow files, exceptions, links, rejects, the
+// open items and the queues. Every statement has a total order, so that the bytes do not depend
 // on threads or memory, nor on what is written beside it. Two files at a time: of the
 // wide ones, which take memory, only one.
 func writeParquet(ctx context.Context, d *Delivery) error {
@@ -35,7 +35,8 @@ func writeParquet(ctx context.Context, d *Delivery) error {
 		return func() error { return writeNarrow(ctx, d, side) }
 	}
 	wide := []func() error{rows(rules.Operations), file("SELECT * FROM report_exceptions_wide", "exceptions.parquet")}
-	narrow := []func() error{rows(rules.Results), file(sqlLinks.Render(nil), "links.parquet"), func() error { return d.writeRejects(ctx) }}
+	narrow := []func() error{rows(rules.Results), file(sqlLinks.Render(nil), "links.parquet"), func() error { return d.writeRejects(ctx) },
+		file(sqlOpenFile.Render(nil), OpenFile)}
 	for _, q := range d.Summary.Queues {
 		switch write := file(queueRows(q), "queues/"+q.Queue+".parquet"); {
 		case !q.Written:

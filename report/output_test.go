@@ -55,7 +55,7 @@ func sortedNames(m map[string][]byte) []string {
 func TestFilesOfARun(t *testing.T) {
 	w := newWorld(t).load()
 	got := sortedNames(files(t, w.deliver(w.build())))
-	want := []string{"exceptions.parquet", "links.parquet", "metrics.prom", "operations.parquet",
+	want := []string{"exceptions.parquet", "links.parquet", "metrics.prom", "open.parquet", "operations.parquet",
 		"queues/close.ndjson", "queues/close.parquet", "queues/compensate.ndjson", "queues/compensate.parquet", "queues/confirm.parquet",
 		"queues/requeue.ndjson", "queues/requeue.parquet", "queues/review.ndjson", "queues/review.parquet",
 		"rejects.parquet", "report.html", "report.json", "report.md", "report.xlsx", "results.parquet"}

@@ -9,9 +9,11 @@ import (
 
 // Past is what a run read of former runs, all of earlier business dates.
 type Past struct {
-	Baseline []PastRun // of the series, the latest first
-	Seen     []Seen    // proposals that former runs published, sorted
-	Staged   bool      // one of them was observed or piloted, or follows such a run
+	Former   *FormerOpen  // the open items of the run before; nil where there is none
+	Trend    []TrendPoint // of the runs before, oldest first
+	Baseline []PastRun    // of the series, the latest first
+	Seen     []Seen       // proposals that former runs published, sorted
+	Staged   bool         // one of them was observed or piloted, or follows such a run
 }
 
 // PastRun is a former run as limits are compared with it.
