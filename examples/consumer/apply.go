@@ -79,7 +79,7 @@ func (c *Consumer) Apply(ctx context.Context, it Item) (Result, error) {
 	}
 	result := Result{Outcome: Applied}
 	var no refusal
-	switch err := c.act(ctx, tx, it, now); {
+	switch err := c.attempt(ctx, tx, it, now); {
 	case errors.As(err, &no):
 		result = Result{Outcome: Refused, Why: string(no)}
 	case err != nil:
@@ -112,6 +112,18 @@ func claim(ctx context.Context, tx pgx.Tx, it Item) (*Result, error) {
 	r := Result{Stored: true}
 	err = tx.QueryRow(ctx, `SELECT outcome, why FROM inbox WHERE item_id = $1`, it.ItemID).Scan(&r.Outcome, &r.Why)
 	return &r, err
+}
+
+// attempt acts, and takes back what a refusal has left behind.
+func (c *Consumer) attempt(ctx context.Context, tx pgx.Tx, it Item, now time.Time) error {
+	inner, err := tx.Begin(ctx) // a savepoint
+	if err != nil {
+		return err
+	}
+	if err := c.act(ctx, inner, it, now); err != nil {
+		return errors.Join(err, inner.Rollback(ctx))
+	}
+	return inner.Commit(ctx)
 }
 
 // act checks the condition of the item again and does what it says. The register row
@@ -177,35 +189,44 @@ func requeue(ctx context.Context, tx pgx.Tx, it Item) error {
 
 // compensate asks for the business operation that undoes the surplus effect: a row of
 // the register like any other, under a key that follows from the item, so that it too
-// is sent once and is reconciled.
+// is sent once and is reconciled. An effect is undone once, whichever item says so: the
+// id of an item changes with the record that it rests on.
 func compensate(ctx context.Context, tx pgx.Tx, it Item) error {
+	id := "undo-" + it.ItemID
+	if it.NextState != "" { // else an effect of no operation, or a register without states
+		if err := move(ctx, tx, it, `closing_reason = $5`, "undone by "+id); err != nil {
+			return err
+		}
+	}
 	for _, e := range []struct{ id, gone string }{{it.RemoteID, "the effect to undo"}, {it.KeepRemoteID, "the effect to keep"}} {
 		if e.id == "" {
 			continue
 		}
 		var undone bool
-		err := tx.QueryRow(ctx, `SELECT coalesce(bool_or(undone), false) FROM effect WHERE remote_id = $1`, e.id).Scan(&undone)
+		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM effect WHERE remote_id = $1 AND undone) OR EXISTS (SELECT FROM undo WHERE remote_id = $1)`, e.id).Scan(&undone)
 		if err != nil {
 			return err
 		}
 		if undone {
-			return refusal(e.gone + " is undone by now")
+			return refusal(e.gone + " is undone by now, or is about to be")
 		}
+	}
+	// The unique key makes a second consumer wait until the first has committed.
+	tag, err := tx.Exec(ctx, `INSERT INTO undo (remote_id, operation_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, it.RemoteID, id)
+	if err != nil {
+		return err
+	}
+	if tag.RowsAffected() != 1 {
+		return refusal("the effect to undo is about to be undone")
 	}
 	parameters, err := json.Marshal(it.Parameters)
 	if err != nil {
 		return err
 	}
-	id := "undo-" + it.ItemID
-	if _, err := tx.Exec(ctx, `
+	_, err = tx.Exec(ctx, `
 		INSERT INTO operation (operation_id, idempotency_key, type, entity, amount, currency, parameters)
-		VALUES ($1, $1, $2, $3, $4::text::numeric, $5, $6)`, id, it.BusinessOperation, it.Entity, it.Amount, it.Currency, parameters); err != nil {
-		return err
-	}
-	if it.NextState == "" {
-		return nil // an effect of no operation, or a register without states
-	}
-	return move(ctx, tx, it, `closing_reason = $5`, "undone by "+id)
+		VALUES ($1, $1, $2, $3, $4::text::numeric, $5, $6)`, id, it.BusinessOperation, it.Entity, it.Amount, it.Currency, parameters)
+	return err
 }
 
 // move is the conditional update: only from the state and version that were seen.

@@ -465,8 +465,46 @@ func TestOtherQueues(t *testing.T) {
 	if r := apply(t, c, stray); r.Outcome != Applied {
 		t.Errorf("an effect of no operation: %+v", r)
 	}
+	// The record at the provider changed, so that the item has another id: the effect is
+	// undone once all the same. Nor is the one undone that the first item kept, or the other way round.
+	for _, ids := range [][2]string{{"ch-x", ""}, {"ch-y", "ch-x"}, {"ch-c1", "ch-c2"}, {"ch-c2", "ch-c1"}} {
+		again := stray
+		again.ItemID, again.RunID, again.RemoteID, again.KeepRemoteID = "i-again-"+ids[0]+ids[1], "run-2", ids[0], ids[1]
+		if r := apply(t, c, again); r.Outcome != Refused {
+			t.Errorf("undo %q again, keep %q: %+v", ids[0], ids[1], r)
+		}
+	}
+	// What is refused leaves nothing but its answer: there is no row to move.
+	broken := stray
+	broken.ItemID, broken.RemoteID, broken.ExpectedState, broken.NextState = "i-broken", "ch-z", "processing", "compensated"
+	if r := apply(t, c, broken); r.Outcome != Refused {
+		t.Errorf("no row to move: %+v", r)
+	}
+	broken.ItemID, broken.ExpectedState, broken.NextState = "i-z", "", ""
+	if r := apply(t, c, broken); r.Outcome != Applied {
+		t.Errorf("after a refusal: %+v", r)
+	}
 	s.work()
-	s.sent(map[string]int{"undo-i-c": 1, "undo-i-x": 1})
+	s.sent(map[string]int{"undo-i-c": 1, "undo-i-x": 1, "undo-i-z": 1})
+}
+
+// Two items for one effect at the same moment ask once for it to be undone.
+func TestUndoneOnce(t *testing.T) {
+	s := newShop(t, server(t))
+	c := &Consumer{DB: s.db}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			it := Item{SchemaVersion: 1, ItemID: fmt.Sprint("i-", i), RunID: "run-1", Queue: "compensate", RemoteID: "ch-1", Entity: "order-1", Amount: "10.00", Currency: "EUR", BusinessOperation: "refund_charge"}
+			if _, err := c.Apply(context.Background(), it); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := s.one(`SELECT count(*)::text FROM operation`); n != "1" {
+		t.Errorf("%s operations undo one effect", n)
+	}
 }
 
 // Evidence and items at the same moment: whichever comes first, an operation whose

@@ -44,6 +44,9 @@ CREATE TABLE IF NOT EXISTS inbox (
   decided_at   timestamptz NOT NULL DEFAULT now()
 );
 
+-- Effects that are undone, or about to be: each once, whatever the id of the item.
+CREATE TABLE IF NOT EXISTS undo (remote_id text PRIMARY KEY, operation_id text NOT NULL);
+
 -- Items that a later revision withdrew, by the run that had proposed them.
 CREATE TABLE IF NOT EXISTS withdrawn (item_id text NOT NULL, run_id text NOT NULL, PRIMARY KEY (item_id, run_id));
 
