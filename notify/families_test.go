@@ -113,6 +113,9 @@ func TestHistory(t *testing.T) {
 	if v := valueOf(e.Families(), "match_ratio_median"); v != "NaN" {
 		t.Errorf("a median of two runs is %s", v)
 	}
+	if v := valueOf(e.Families(), "reason_rows_median"); v != "NaN" {
+		t.Errorf("a median of two runs is %s", v)
+	}
 }
 
 func TestMedian(t *testing.T) {

@@ -43,7 +43,7 @@ func (c *courier) textfile(ctx context.Context) error {
 	if err != nil {
 		return plain(err)
 	}
-	text := report.MetricsText(c.ending.Series, merged(former, c.ending.Families(), c.ending.full()))
+	text := report.MetricsText(c.ending.Series, merged(former, c.ending.Families()))
 	return plain(replaceFile(dir, name, text))
 }
 
@@ -87,14 +87,12 @@ func replaceFile(dir, name, text string) (err error) {
 }
 
 // merged are the families of an ending over those that were delivered before: each one
-// replaces the former one of its name, and of lasting ones the later value stands. Of a
-// full ending nothing but lasting ones remains.
-func merged(former, now []report.Family, full bool) []report.Family {
+// replaces the former one of its name, and of lasting ones the later value stands. The
+// newest published run has all of them, so that nothing but lasting ones remains.
+func merged(former, now []report.Family) []report.Family {
 	at := map[string]report.Family{}
 	for _, f := range former {
-		if !full || slices.Contains(lasting, f.Name) {
-			at[f.Name] = f
-		}
+		at[f.Name] = f
 	}
 	for _, f := range now {
 		if old, ok := at[f.Name]; ok && slices.Contains(lasting, f.Name) && number(old) > number(f) {

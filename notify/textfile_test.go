@@ -71,7 +71,7 @@ func TestTextfileDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := textfileOf(t, dir, refused(t))
-	has(t, text, `last_success_timestamp_seconds{recon_job="card-charges"} 17`)
+	has(t, text, `last_success_timestamp_seconds{recon_job="card-charges"} 17`, `-last_success_business_date_seconds`)
 	if strings.Contains(text, "node_load1") || strings.Contains(text, "unheard_of") || strings.Contains(text, "other") || strings.Contains(text, "not\n") {
 		t.Errorf("kept what is not ours:\n%s", text)
 	}

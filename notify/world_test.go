@@ -24,7 +24,8 @@ func ended(t testing.TB) *Ending {
 		Sides: []report.Side{
 			{Side: "operations", InPeriod: 10, Sources: []report.Source{{Name: "ledger", Classified: 10, Files: []report.File{{Name: "ada@example.org.csv"}}}},
 				Counts: []report.Count{{Class: "correct", Reason: "equal", Currency: "EUR", InPeriod: true, Rows: 7, Amount: "70.00"},
-					{Class: "absent", Reason: "no_result", Currency: "EUR", InPeriod: true, Rows: 3, Amount: "30.00"}}},
+					{Class: "absent", Reason: "no_result", Currency: "EUR", InPeriod: true, Rows: 3, Amount: "30.00"},
+					{Class: "absent", Reason: "no_result", Currency: "ada@example.org", InPeriod: true, Amount: "1.00"}}},
 			{Side: "results", InPeriod: 7, Sources: []report.Source{{Name: "psp", Classified: 7}},
 				Counts: []report.Count{{Class: "correct", Reason: "equal", Currency: "EUR", InPeriod: true, Rows: 7, Amount: "70.00"}}},
 		},
