@@ -71,6 +71,8 @@ func roleOf(path string) string {
 		return "exceptions"
 	case path == keysName:
 		return "keys"
+	case path == report.OpenFile:
+		return "open items"
 	case path == "links.parquet":
 		return "links"
 	case path == "rejects.parquet":

@@ -34,6 +34,7 @@ func (r *run) report(ctx context.Context, db *duck.DB, m *Manifest, past report.
 		Run:     "recon-batch run --business-date " + r.BusinessDate + "%s " + strings.ReplaceAll(shellQuote(filepath.Base(r.Job.File)), "%", "%%"),
 		Runs:    "recon-batch runs list " + shellQuote(filepath.Base(r.Job.File)),
 	}
+	in.Findings = append(in.Findings, r.lately.findings...)
 	var summary *report.Summary
 	err = sideBySide(func() error { return classify.Promises(ctx, db, r.bound, ops, res) }, func() (err error) {
 		summary, err = report.Build(ctx, db, in)

@@ -29,6 +29,7 @@ type run struct {
 	res     *Result
 	tmp     string // temporary folder of the outputs
 	former  *superseding
+	lately  *lately
 	knowers *knowers // nil: no effect that nobody asked for is undone
 
 	mu       sync.Mutex // of what follows, and of Progress
@@ -168,6 +169,10 @@ func (r *run) engine(ctx context.Context) (err error) {
 		return err
 	}
 	allowed = append(allowed, r.knowers.dirs()...)
+	if r.lately, err = r.readLately(); err != nil {
+		return err
+	}
+	allowed = append(allowed, r.lately.dirs()...)
 	db, err := duck.Open(ctx, duck.Options{
 		MemoryBytes: r.budget.DuckDB, Threads: r.threads(), SpillDir: filepath.Join(stage, "spill"), Allowed: allowed,
 	})

@@ -42,7 +42,7 @@ func folderOf(job, series string) string {
 type FormerRun struct {
 	Series string `json:"series,omitempty"` // "" the whole job
 	RunRef
-	For []string `json:"for"` // baseline, seen, keys; or that its keys are not known
+	For []string `json:"for"` // baseline, seen, keys, trend, open, unreadable; or that its keys are not known
 }
 
 // Of former runs, at most so many dates are looked through.
@@ -62,7 +62,7 @@ type published struct {
 // past reads what the run has to know of former ones: those that limits are compared
 // with, and which proposals were seen before. Only earlier business dates count, of each
 // the current run. What was read is recorded in the manifest and is part of the run's
-// identity; a job that neither compares nor goes by stages reads nothing.
+// identity.
 func (r *run) past(m *Manifest) (report.Past, error) {
 	p := report.Past{Baseline: []report.PastRun{}, Seen: []report.Seen{}}
 	if r.again != nil {
@@ -76,6 +76,7 @@ func (r *run) past(m *Manifest) (report.Past, error) {
 		return p, err
 	}
 	r.knowers.record(m)
+	r.lately.enter(m, &p)
 	m.Staged = p.Staged || r.Job.Mode == rules.PilotMode
 	return p, nil
 }

@@ -52,6 +52,7 @@ func (v *checker) former() error {
 	}
 	var baseline []report.PastRun
 	var seen []report.Seen
+	var trend []report.TrendPoint
 	missing := 0
 	out := filepath.Dir(filepath.Dir(filepath.Dir(v.dir)))
 	for _, f := range m.Former {
@@ -66,7 +67,7 @@ func (v *checker) former() error {
 			continue
 		}
 		wrong = append(wrong, v.knew(f, former)...)
-		if !slices.Contains(f.For, "baseline") && !slices.Contains(f.For, "seen") {
+		if !slices.Contains(f.For, "baseline") && !slices.Contains(f.For, "seen") && !slices.Contains(f.For, forTrend) {
 			continue
 		}
 		if p.summary, err = reportOf(dir, former); err != nil {
@@ -75,6 +76,9 @@ func (v *checker) former() error {
 		}
 		if slices.Contains(f.For, "baseline") {
 			baseline = append(baseline, report.PastOf(p.summary))
+		}
+		if slices.Contains(f.For, forTrend) {
+			trend = append(trend, report.TrendOf(p.summary))
 		}
 		if slices.Contains(f.For, "seen") {
 			seen = report.MergeSeen(seen, report.SeenAfter(p.summary))
@@ -87,6 +91,8 @@ func (v *checker) former() error {
 		if !(len(baseline) == 0 && len(s.Baseline) == 0) && !reflect.DeepEqual(baseline, s.Baseline) {
 			wrong = append(wrong, "the report compares with other numbers than the former runs have")
 		}
+		slices.SortStableFunc(trend, func(a, b report.TrendPoint) int { return strings.Compare(b.BusinessDate, a.BusinessDate) })
+		wrong = append(wrong, sameTrend(s, trend)...)
 		if !slices.Equal(seen, s.SeenBefore) {
 			wrong = append(wrong, fmt.Sprintf("former runs published %v, the report says %v", seen, s.SeenBefore))
 		}
