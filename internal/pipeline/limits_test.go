@@ -24,7 +24,7 @@ func TestBaseline(t *testing.T) {
 	if n.ids(third, "requeue") != "none" || n.ids(third, "review") == "none" {
 		t.Error("the requeue queue was written, or that for people was not")
 	}
-	if len(third.Manifest.Former) != 2 || third.Manifest.Former[0].BusinessDate != "2026-11-02" || !slices.Equal(third.Manifest.Former[0].For, []string{"baseline"}) {
+	if len(third.Manifest.Former) != 2 || third.Manifest.Former[0].BusinessDate != "2026-11-02" || !slices.Equal(third.Manifest.Former[0].For, []string{"baseline", "trend", "open"}) {
 		t.Errorf("read: %+v", third.Manifest.Former)
 	}
 	// What nobody let pass does not become usual.
