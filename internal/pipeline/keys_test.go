@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -288,4 +289,128 @@ func TestRegisterOfUnasked(t *testing.T) {
 	edit(t, n.dir+"/ops_2026-11-02.csv", "n,at\n", "n,at,note\n")
 	edit(t, n.dir+"/ops_2026-11-02.csv", "12:00:00Z\n", "12:00:00Z,\n")
 	n.want(n.run("2026-11-02", "", Allowed{}), "x7:review known_before, x8:compensate")
+}
+
+// What a run says of its own keys, of those of former runs and of effects to be undone,
+// changed in a published run whose digests were adapted.
+func TestVerifyNoticesForgedKeys(t *testing.T) {
+	n := unasked(t)
+	n.day("2026-11-01", []string{"c1"}, "c9 kc9 x9")
+	n.run("2026-11-01", "", Allowed{})
+	n.day("2026-11-02", nil, "c8 kc8 x8", "c9 kc9 x9")
+	second := n.run("2026-11-02", "", Allowed{})
+	n.want(second, "x8:compensate, x9:review known_before")
+	forged := t.TempDir()
+	db, err := duck.Open(t.Context(), duck.Options{Allowed: []string{forged}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	manifest := func(f forger, change func(m *Manifest)) {
+		m, _, err := ReadManifest(f.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(m)
+		text, err := encode(m)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(f.dir, manifestName), text, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const compensate = "queues/compensate.parquet"
+	for name, tc := range map[string]struct {
+		forge       func(f forger)
+		check, want string
+	}{
+		"nothing":    {func(forger) {}, "", ""},
+		"a key less": {func(f forger) { f.parquet(keysName, "SELECT * FROM old LIMIT 3") }, "keys", "the manifest says"},
+		"a key twice": {func(f forger) {
+			f.parquet(keysName, "SELECT key, CASE WHEN fingerprint = (SELECT max(fingerprint) FROM old o WHERE o.key = old.key) THEN (SELECT min(fingerprint) FROM old o WHERE o.key = old.key) ELSE fingerprint END AS fingerprint FROM old")
+		}, "keys", "do not follow"},
+		"out of order": {func(f forger) { f.parquet(keysName, "SELECT * FROM old ORDER BY fingerprint DESC") }, "keys", "do not follow"},
+		"another name": {func(f forger) { f.parquet(keysName, "SELECT 'x' AS key, fingerprint FROM old") }, "keys", "of a name that the manifest does not have"},
+		"no file": {func(f forger) {
+			if err := os.Remove(filepath.Join(f.dir, keysName)); err != nil {
+				t.Fatal(err)
+			}
+		}, "keys", "do not tell the same"},
+		"no keys":       {func(f forger) { manifest(f, func(m *Manifest) { m.Keys = nil }) }, "keys", "that are not the 3 of the job"},
+		"another form":  {func(f forger) { manifest(f, func(m *Manifest) { m.Keys[0].Form = "0123456789abcdef" }) }, "keys", "that are not the 3 of the job"},
+		"asked in vain": {func(f forger) { manifest(f, func(m *Manifest) { m.Former[0].For = []string{forUnknown} }) }, "former", "does not bear out"},
+		"undone unknown": {func(f forger) {
+			manifest(f, func(m *Manifest) { m.Former[0].For = []string{forUnknown} })
+		}, "keys", "it is not known what former runs knew"},
+		"undone though known": {func(f forger) {
+			f.parquet(compensate, "SELECT * REPLACE ('x9' AS remote_id) FROM old")
+		}, "keys", "that a former run knew"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := filepath.Join(forged, strings.ReplaceAll(name, " ", "_"), "nights")
+			if err := os.CopyFS(job, os.DirFS(filepath.Join(n.dir, "out", "nights"))); err != nil {
+				t.Fatal(err)
+			}
+			f := forger{t: t, dir: filepath.Join(job, "2026-11-02", second.Manifest.RunID), db: db}
+			tc.forge(f)
+			f.seal()
+			v, err := Verify(t.Context(), f.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := ""
+			for _, c := range v.Checks {
+				if c.Name == tc.check || tc.check == "" && (c.Name == "keys" || c.Name == "former") {
+					found += strings.Join(c.Wrong, "\n")
+				}
+			}
+			if tc.check == "" && found != "" || !strings.Contains(found, tc.want) {
+				t.Errorf("%s does not say %q: %s", tc.check, tc.want, found)
+			}
+		})
+	}
+}
+
+// The explanation judges again, and asks the same former runs.
+func TestExplainKnownBefore(t *testing.T) {
+	n := unasked(t)
+	n.day("2026-11-01", []string{"c1"})
+	n.run("2026-11-01", "", Allowed{})
+	n.day("2026-11-02", nil, "c8 kc8 x8", "c1 kc98 x7")
+	n.want(n.run("2026-11-02", "", Allowed{}), "x7:review known_before, x8:compensate")
+	job, err := rules.Load(filepath.Join(n.dir, "job.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]string{"x8": "compensate", "x7": "review"} {
+		_, out, err := Explain(t.Context(), Options{Job: job, BusinessDate: "2026-11-02", Out: filepath.Join(n.dir, "out"), Threads: 1}, "", id)
+		if err != nil || len(out) != 1 || len(out[0].Proposals) != 1 {
+			t.Fatalf("%s: %v %+v", id, err, out)
+		}
+		if got := out[0].Proposals[0].Queue; got != want {
+			t.Errorf("%s: %s", id, got)
+		}
+	}
+}
+
+// More keys than are told to the reader of the files one by one.
+func TestManyAreAsked(t *testing.T) {
+	n := unasked(t)
+	n.day("2026-11-01", []string{"c1"})
+	n.run("2026-11-01", "", Allowed{})
+	effects := []string{"c1 kc98 x7"}
+	for i := range fewAsked + 1 {
+		effects = append(effects, fmt.Sprintf("d%d kd%d y%d", i, i, i))
+	}
+	n.day("2026-11-02", nil, effects...)
+	res := n.run("2026-11-02", "", Allowed{})
+	got := n.surprises(res)
+	if !strings.Contains(got, "x7:review known_before, y0:compensate") || strings.Count(got, ":compensate") != fewAsked+1 {
+		t.Errorf("%d are undone: %.200s", strings.Count(got, ":compensate"), got)
+	}
 }

@@ -95,6 +95,7 @@ func Verify(ctx context.Context, dir string) (v *Verification, err error) {
 	if former := c.supersededRun(); former != nil {
 		allowed = append(allowed, former.dir)
 	}
+	allowed = append(allowed, c.askedRuns().dirs()...)
 	if c.db, err = duck.Open(ctx, duck.Options{Allowed: allowed}); err != nil {
 		return nil, err
 	}

@@ -2,9 +2,13 @@ package pipeline
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/recon-batch/recon-batch/classify"
 	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/report"
 )
 
 // keys checks the file that later runs ask (see keysName): it is there where the job says
@@ -44,12 +48,58 @@ func (v *checker) keys() error {
 			return err
 		}
 	}
+	undone, err := v.undone()
+	if err != nil {
+		return err
+	}
+	wrong = append(wrong, undone...)
 	did := "no later run asks for its keys"
 	if has {
 		did = plural(values, "key", "keys") + " for later runs"
 	}
 	v.add("keys", did, wrong)
 	return nil
+}
+
+// askedRuns are the former runs whose keys the run asked for, where all of them lie beside
+// it unaltered; nil else.
+func (v *checker) askedRuns() *knowers {
+	m := v.Manifest
+	if v.job == nil || filepath.Base(v.dir) != m.RunID {
+		return nil
+	}
+	k := knowersOf(filepath.Dir(filepath.Dir(filepath.Dir(v.dir))), v.job, m)
+	if k == nil || len(k.unknown) > 0 || slices.ContainsFunc(k.runs, func(f knower) bool { return f.unaltered() != nil }) {
+		return nil
+	}
+	return k
+}
+
+// undone checks the effects nobody asked for that are to be undone: none where a former
+// run may know any of them, and none whose id at the provider a former run had.
+func (v *checker) undone() (wrong []string, err error) {
+	if slices.ContainsFunc(v.Manifest.Former, func(f FormerRun) bool { return slices.Contains(f.For, forUnknown) }) {
+		if wrong, err = v.none(wrong, "effects are to be undone, although it is not known what former runs knew (V31)", "undone", nil); err != nil {
+			return nil, err
+		}
+	}
+	hidden := v.summary == nil || slices.ContainsFunc(v.summary.Redacted, func(r report.Redacted) bool { return r.Field == "remote_id" })
+	k := v.askedRuns()
+	if k == nil || hidden {
+		return wrong, nil
+	}
+	for _, key := range k.keys {
+		if key.pass != classify.RecordIDKey {
+			continue
+		}
+		for name, files := range k.files(key) {
+			wrong, err = v.none(wrong, "effects are to be undone that a former run knew (V31)", "undone_known", duck.Slots{"files": strings.Join(files, ", "), "key": duck.Literal(name)})
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return wrong, nil
 }
 
 // knew checks what the manifest says of a former run whose keys were to be asked.
