@@ -10,6 +10,7 @@ import (
 
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/internal/pipeline"
+	"github.com/recon-batch/recon-batch/report"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -205,7 +206,7 @@ func (s *session) runsDiff(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	d, err := pipeline.DiffRuns(args[0], args[1])
+	d, err := pipeline.DiffRuns(c.Context, args[0], args[1])
 	if err != nil {
 		return err
 	}
@@ -240,5 +241,47 @@ func (s *session) runsDiff(c *cli.Context) error {
 	for _, n := range d.Counts {
 		fmt.Fprintf(w, "%s\t%s/%s\t%s\t%d\t%d\n", n.Side, n.Class, n.Reason, inOut(n.InPeriod), n.Rows, n.Other)
 	}
+	if err := flush(w); err != nil {
+		return err
+	}
+	return s.openChanges(d.Open)
+}
+
+// openChanges prints what became of the open items of the first run in the second.
+func (s *session) openChanges(c *report.Changes) error {
+	if c == nil {
+		return nil
+	}
+	kinds := []struct {
+		name string
+		of   report.Change
+	}{{"new", c.New}, {"gone", c.Gone}, {"changed class", c.Changed}, {"older", c.Older}}
+	w := tabwriter.NewWriter(s.stdout, 2, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "\nOPEN ITEMS\tITEMS\tAMOUNTS")
+	for _, k := range kinds {
+		var money []string
+		for _, m := range k.of.Amounts {
+			money = append(money, strings.TrimSpace(printable(m.Currency)+" "+m.Amount))
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s\n", k.name, k.of.Items, dash(strings.Join(money, ", ")))
+	}
+	if c.New.Items+c.Gone.Items+c.Changed.Items > 0 {
+		fmt.Fprintln(w, "\nCHANGE\tCASE\tFIRST\tSECOND\tAMOUNT")
+	}
+	for _, k := range kinds[:3] {
+		for _, x := range k.of.Samples {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", k.name, printable(x.CaseID), openState(x.From), openState(x.To), dash(strings.TrimSpace(printable(x.Currency)+" "+x.Amount)))
+		}
+		if more := k.of.Items - k.of.Showing; more > 0 {
+			fmt.Fprintf(w, "%s\tand %d more\t\t\t\n", k.name, more)
+		}
+	}
 	return flush(w)
+}
+
+func openState(o *report.OpenState) string {
+	if o == nil {
+		return "-"
+	}
+	return o.Queue + " " + o.Class + "/" + o.Reason
 }

@@ -2,8 +2,12 @@ package pipeline
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"slices"
 
+	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/report"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -15,6 +19,9 @@ type Diff struct {
 	Made   []string     `json:"made"`   // what they were made of, in words
 	Inputs []InputDiff  `json:"inputs"` // files that only one of them read, or with other content
 	Counts []CountDelta `json:"counts"` // verdicts whose number differs
+	// Open is what became of the open items of A in B: new, gone, of another class or
+	// queue, older. null where the runs are of different jobs.
+	Open *report.Changes `json:"open_items"`
 }
 
 // InputDiff is a file of one run that the other did not read.
@@ -34,18 +41,50 @@ type CountDelta struct {
 
 // DiffRuns compares two published runs by their manifests. Content digests are
 // independent of the order, the split and the names of the inputs, so that equal
-// ones prove the same verdicts for the same rows.
-func DiffRuns(a, b string) (*Diff, error) {
-	_, ma, err := FindRun(a)
+// ones prove the same verdicts for the same rows. Their open items are compared one by
+// one; a queue that was withheld by an older version is in no file, so that its items
+// count as not open.
+func DiffRuns(ctx context.Context, a, b string) (*Diff, error) {
+	da, ma, err := FindRun(a)
 	if err != nil {
 		return nil, err
 	}
-	_, mb, err := FindRun(b)
+	db, mb, err := FindRun(b)
 	if err != nil {
 		return nil, err
 	}
 	d := diffManifests(ma, mb)
-	return &d, nil
+	if ma.Job == mb.Job {
+		d.Open, err = diffOpen(ctx, da, ma, db, mb)
+	}
+	return &d, err
+}
+
+// diffOpen compares the open items of two runs.
+func diffOpen(ctx context.Context, da string, ma *Manifest, db string, mb *Manifest) (_ *report.Changes, err error) {
+	var open [2]*report.FormerOpen
+	hidden := false
+	for i, run := range []struct {
+		dir string
+		m   *Manifest
+	}{{da, ma}, {db, mb}} {
+		s, err := reportOf(run.dir, run.m)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range s.Redacted {
+			hidden = hidden || r.Field == "amount" || r.Field == "currency"
+		}
+		if open[i], err = openOf(run.dir, run.m, s); err != nil {
+			return nil, err
+		}
+	}
+	scratch, err := duck.Open(ctx, duck.Options{Allowed: []string{da, db}})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, scratch.Close()) }()
+	return report.CompareOpen(ctx, scratch, open[0], open[1], hidden)
 }
 
 func diffManifests(a, b *Manifest) Diff {
