@@ -28,7 +28,7 @@ func retryOutcomes(ctx context.Context, db *duck.DB, in *Input) ([]RetryOutcome,
 	job := in.Bound.Job
 	attempts := "CAST(NULL AS BIGINT)"
 	if f := job.Operations.Field("attempts"); f != nil && f.Type == rules.Integer {
-		attempts = "o." + duck.Ident("f_attempts")
+		attempts = attemptsMade
 	} else if !errorDeclared(job) {
 		return out, nil
 	}
