@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // releases reads the recorded exceptions to the allowances of the guard.
@@ -23,7 +26,12 @@ func (d *decoder) releases(root *object, job *Job) []Release {
 		if slices.ContainsFunc(out, func(x Release) bool { return x.ID == r.ID && r.ID != "" }) {
 			o.fail("id", "give each release an id of its own", "two releases have the id %q", r.ID)
 		}
-		if r.By != "" && strings.EqualFold(strings.TrimSpace(r.By), strings.TrimSpace(r.ApprovedBy)) {
+		for _, w := range []struct{ name, text string }{{"by", r.By}, {"approved_by", r.ApprovedBy}, {"reason", r.Reason}} {
+			if w.text != "" && words(w.text) == "" {
+				o.fail(w.name, "write it in words", "%s says nothing", o.at(w.name))
+			}
+		}
+		if words(r.By) != "" && words(r.By) == words(r.ApprovedBy) {
 			o.fail("approved_by", "name another person", "the release %s is approved by the person who asks for it", r.ID)
 		}
 		if r.Attempts == 0 && r.Duration == 0 && !d.faulty(o.at("attempts")) && !d.faulty(o.at("duration")) {
@@ -32,6 +40,17 @@ func (d *decoder) releases(root *object, job *Job) []Release {
 		out = append(out, r)
 	})
 	return out
+}
+
+// words are the letters and digits of a text in one form, so that a name is the same one
+// however it is written: case, spaces, marks that nobody sees, wide and composed letters.
+func words(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, norm.NFKC.String(text))
 }
 
 // instant reads a fixed instant: a local time of the job, or one with its offset.

@@ -427,3 +427,24 @@ func TestExtendsBounds(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A release is approved by somebody else, however the name is written, and says why.
+func TestReleaseNames(t *testing.T) {
+	for _, c := range []struct{ by, approved, reason, want string }{
+		{"ann", "bob", "outage", ""},
+		{"ann", " Ann ", "outage", "approved by the person who asks for it"},
+		{"ann", "an\\u200bn", "outage", "approved by the person who asks for it"},
+		{"ann", "ａｎｎ", "outage", "approved by the person who asks for it"},
+		{"Zo\\u00eb", "Zoe\\u0308", "outage", "approved by the person who asks for it"},
+		{"\\u200b", "bob", "outage", "releases[0].by says nothing"},
+		{"ann", " ", "outage", "releases[0].approved_by says nothing"},
+		{"ann", "bob", " - ", "releases[0].reason says nothing"},
+	} {
+		dir := t.TempDir()
+		write(t, dir, map[string]string{"job.yaml": policyJob + "releases: [{id: r, when: \"amount > 1\", attempts: +1, until: \"2027-01-01\", by: \"" + c.by + "\", approved_by: \"" + c.approved + "\", reason: \"" + c.reason + "\"}]\n"})
+		_, err := rules.Load(filepath.Join(dir, "job.yaml"))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

@@ -95,6 +95,8 @@ func TestAllowedIsRefused(t *testing.T) {
 		{Allowed{Limits: []string{"requeue.baseline.CUR"}, Reason: "x"}, limit, ""},
 		{Allowed{Limits: []string{"requeue.rows"}, Reason: "x"}, "", "nothing needs to be allowed"},
 		{Allowed{Reason: "two\nlines"}, limit, "control character"},
+		{Allowed{Reason: "\u200b"}, limit, "says nothing"},
+		{Allowed{Limits: []string{"requeue.rows"}, Reason: " … -"}, limit, "says nothing"},
 		{Allowed{Reason: strings.Repeat("x", 501)}, limit, "501 bytes"},
 	} {
 		_, err := n.try("2026-11-01", c.more, c.allowed)

@@ -25,6 +25,9 @@ const maxReason = 500
 func (a *Allowed) check(o Options) error {
 	a.Limits = slices.Compact(slices.Sorted(slices.Values(a.Limits)))
 	a.Reason = strings.TrimSpace(a.Reason)
+	if a.Reason != "" && !strings.ContainsFunc(a.Reason, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+		return fail.New(fail.Usage, "--reason says nothing").WithHint("say why, in words: whoever reads the report will ask")
+	}
 	limits := o.Job.Limits.BlastRadius
 	for _, name := range a.Limits {
 		if report.KnownLimit(limits, name) {
