@@ -15,8 +15,12 @@ func causes(ctx context.Context, db *duck.DB, in *Input, red *redactor, s *Summa
 	if s.Clusters, err = clusters(ctx, db, in, red, s.Exceptions.Of); err != nil {
 		return err
 	}
-	if s.Latency, err = confirmationTimes(ctx, db, in); err != nil {
+	var byType []Confirmation
+	if s.Latency, byType, err = confirmationTimes(ctx, db, in); err != nil {
 		return err
+	}
+	if s.Work != nil && timed(in.Bound.Job) {
+		s.Work.Confirmation, s.Work.ConfirmationOf = byType, 1
 	}
 	s.Retries, err = retryOutcomes(ctx, db, in)
 	return err

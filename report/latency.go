@@ -27,28 +27,67 @@ type LatencyRow struct {
 	Max     int64  `json:"max_us"`
 }
 
-// confirmationTimes measures every correct pair; none where a side has no created_at.
-func confirmationTimes(ctx context.Context, db *duck.DB, in *Input) ([]LatencyRow, error) {
-	out := []LatencyRow{}
-	job := in.Bound.Job
-	for _, side := range rules.Sides {
-		if f := job.Spec(side).Field("created_at"); f == nil || f.Type != rules.Timestamp {
-			return out, nil
-		}
+// confirmationTimes measures every correct pair, by type and account, and by type alone;
+// none where a side has no created_at.
+func confirmationTimes(ctx context.Context, db *duck.DB, in *Input) (all []LatencyRow, byType []Confirmation, err error) {
+	all, byType = []LatencyRow{}, []Confirmation{}
+	if !timed(in.Bound.Job) {
+		return all, byType, nil
+	}
+	typ, err := typeExpr(ctx, db, in.Bound.Job)
+	if err != nil {
+		return nil, nil, err
 	}
 	accounts, files := in.accounts(rules.Results)
-	q := sqlConfirmationTimes.Render(duck.Slots{"type": codeExpr(job, "type"), "account": accountExpr("r.file_no", accounts, files)})
-	err := each(ctx, db, q, func(rows *sql.Rows) error {
+	sets := "of_type, account"
+	if len(accounts) > 1 {
+		sets = "GROUPING SETS ((of_type, account), (of_type))"
+	}
+	q := sqlConfirmationTimes.Render(duck.Slots{"type": typ, "account": accountExpr("r.file_no", accounts, files), "sets": sets})
+	err = each(ctx, db, q, func(rows *sql.Rows) error {
 		var l LatencyRow
-		var no int
-		err := rows.Scan(&l.Type, &no, &l.Count, &l.P50, &l.P95, &l.P99, &l.Max)
-		if no >= 0 && no < len(accounts) {
-			l.Account = accounts[no]
+		var no sql.NullInt64
+		if err := rows.Scan(&l.Type, &no, &l.Count, &l.P50, &l.P95, &l.P99, &l.Max); err != nil {
+			return err
 		}
-		out = append(out, l)
-		return err
+		if !no.Valid || len(accounts) < 2 {
+			byType = append(byType, Confirmation{Type: l.Type, Links: l.Count, P50: l.P50, P95: l.P95, P99: l.P99})
+		}
+		if no.Valid {
+			if int(no.Int64) < len(accounts) {
+				l.Account = accounts[no.Int64]
+			}
+			all = append(all, l)
+		}
+		return nil
 	})
-	return out, err
+	return all, byType, err
+}
+
+// timed tells whether both sides declare when their rows were made.
+func timed(job *rules.Job) bool {
+	for _, side := range rules.Sides {
+		if f := job.Spec(side).Field("created_at"); f == nil || f.Type != rules.Timestamp {
+			return false
+		}
+	}
+	return true
+}
+
+// typeExpr is codeExpr of the type, spared where every type is a code: to look at the
+// few that there are costs less than to look at each row.
+func typeExpr(ctx context.Context, db *duck.DB, job *rules.Job) (string, error) {
+	expr := codeExpr(job, "type")
+	if !codeField(job, "type") {
+		return expr, nil
+	}
+	column := "o." + duck.Ident("f_type")
+	var other int64
+	err := db.Scan(ctx, fmt.Sprintf("SELECT count(*) FROM (SELECT DISTINCT %[1]s FROM operations o) o WHERE %[1]s <> '' AND %[2]s <> %[1]s", column, expr), &other)
+	if err != nil || other > 0 {
+		return expr, err
+	}
+	return column, nil
 }
 
 // accounts lists the accounts of a side's files, each once and in order, and for each

@@ -45,22 +45,26 @@ func TestWork(t *testing.T) {
 	w := workWorld(t).load()
 	us := func(h int) int64 { return day.Add(time.Duration(h) * time.Hour).UnixMicro() }
 	set := func(rec int, what string) { w.exec(fmt.Sprintf("UPDATE staged_o SET %s WHERE rec = %d", what, rec)) }
+	w.exec("ALTER TABLE staged_o ALTER f_attempts TYPE DECIMAL(38,0)") // as whole numbers are staged
 	w.exec("UPDATE staged_o SET f_attempts = 1, f_type = 'charge'")
-	set(1, "f_attempts = 3, f_error_class = 'timeout'")                                      // correct after two retries
-	set(4, "f_attempts = 2, f_type = 'refund'")                                              // correct, no cause stated
-	set(5, "f_attempts = 4, f_error_code = 'E42', f_step = 'capture'")                       // divergent
-	set(6, "f_attempts = 2, f_error_class = 'timeout', f_error_code = 'E1'")                 // absent: the class wins
-	set(7, "f_attempts = NULL, f_error_code = 'ada called about 4111 1111 1111 1111'")       // no code
-	set(9, "f_attempts = 90, f_error_class = 'elsewhere'")                                   // outside the period
-	set(8, "f_error_code = '4111111111111111'")                                              // looks like a card
-	set(2, fmt.Sprintf("f_first_failed_at = %d, f_resolved_at = %d", us(1), us(3)))          // 2 h
-	set(3, fmt.Sprintf("f_first_failed_at = %d, f_resolved_at = %d", us(1), us(6)))          // 5 h
-	set(10, fmt.Sprintf("f_first_failed_at = %d, f_resolved_at = %d", us(1), us(10)))        // 9 h
-	set(5, fmt.Sprintf("f_replayed_at = %d, f_last_failed_at = %d", us(2), us(3)))           // failed again
-	set(6, fmt.Sprintf("f_replayed_at = %d, f_last_failed_at = %d", us(4), us(3)))           // not heard of since
-	set(1, fmt.Sprintf("f_replayed_at = %d, f_last_failed_at = %d", us(2), us(3)))           // correct after all
-	set(9, fmt.Sprintf("f_replayed_at = %d, f_last_failed_at = %d", us(2), us(3)))           // outside
-	w.exec("UPDATE staged_r SET f_created_at = f_created_at + rec * 60000000 WHERE rec < 5") // 1, 2, 3 and 4 minutes later
+	set(1, "f_attempts = 3, f_error_class = 'timeout'")                                            // correct after two retries
+	set(4, "f_attempts = 2, f_type = 'refund'")                                                    // correct, no cause stated
+	set(5, "f_attempts = 4, f_error_code = 'E42', f_step = 'capture'")                             // divergent
+	set(6, "f_attempts = 2, f_error_class = 'timeout', f_error_code = 'E1'")                       // absent: the class wins
+	set(7, "f_attempts = 99999999999999999999, f_error_code = 'ada called about 4111 1111 1111 1111'") // no code, and no number of attempts
+	set(9, "f_attempts = 90, f_error_class = 'elsewhere'")                                         // outside the period
+	set(8, "f_error_code = '4111111111111111'")                                                    // looks like a card
+	set(2, fmt.Sprintf("f_first_failed_at = %d, f_resolved_at = %d", us(1), us(3)))                // 2 h
+	set(3, fmt.Sprintf("f_first_failed_at = %d, f_resolved_at = %d", us(1), us(6)))                // 5 h
+	set(10, fmt.Sprintf("f_first_failed_at = %d, f_resolved_at = %d", us(1), us(10)))              // 9 h
+	set(5, fmt.Sprintf("f_replayed_at = %d, f_last_failed_at = %d", us(2), us(3)))                 // failed again
+	set(6, fmt.Sprintf("f_replayed_at = %d, f_last_failed_at = %d", us(4), us(3)))                 // not heard of since
+	set(1, fmt.Sprintf("f_replayed_at = %d, f_last_failed_at = %d", us(2), us(3)))                 // correct after all
+	set(9, fmt.Sprintf("f_replayed_at = %d, f_last_failed_at = %d", us(2), us(3)))                 // outside
+	w.exec("UPDATE staged_r SET f_created_at = f_created_at + rec * 60000000 WHERE rec < 5")       // 1, 2, 3 and 4 minutes later
+	for _, side := range rules.Sides {
+		w.residual(side)
+	}
 	s := w.build()
 	got := s.Work
 	i := func(v int64) *int64 { return &v }

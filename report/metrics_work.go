@@ -13,10 +13,9 @@ import (
 )
 
 var (
-	sqlWorkTotals       = parseSQL("work_totals")
-	sqlWorkCauses       = parseSQL("work_causes")
-	sqlWorkFailures     = parseSQL("work_failures")
-	sqlWorkConfirmation = parseSQL("work_confirmation")
+	sqlWorkTotals   = parseSQL("work_totals")
+	sqlWorkCauses   = parseSQL("work_causes")
+	sqlWorkFailures = parseSQL("work_failures")
 )
 
 // Work is how the operations went on their way: attempts, failures and times, as the
@@ -35,7 +34,7 @@ type Work struct {
 	ResolutionLongest *int64         `json:"resolution_longest_us"`
 	ReplaysFailed     *int64         `json:"manual_replays_failed"` // null where the job declares no replayed_at
 	Confirmation      []Confirmation `json:"confirmation"`          // by type
-	ConfirmationOf    int64          `json:"confirmation_of"`       // one link of so many is measured, chosen by its fingerprint; 0 none
+	ConfirmationOf    int64          `json:"confirmation_of"`       // 1: every link is measured; 0 none
 }
 
 // RetryCause counts the attempts after the first by what the register states as the error.
@@ -63,11 +62,8 @@ type Confirmation struct {
 	P99   int64  `json:"p99_us"`
 }
 
-// Bounds of the lists, and of the links that are measured.
-const (
-	workTop         = 50
-	confirmationMax = 200_000
-)
+// workTop bounds the lists.
+const workTop = 50
 
 // work measures the operations.
 func work(ctx context.Context, db *duck.DB, in *Input, operations int64) (*Work, error) {
@@ -87,8 +83,7 @@ func work(ctx context.Context, db *duck.DB, in *Input, operations int64) (*Work,
 		"failed": micros("first_failed_at"), "replayed": micros("replayed_at"), "last_failed": micros("last_failed_at"), "type": codeExpr(job, "type"), "step": codeExpr(job, "step"),
 		"top": strconv.Itoa(workTop)}
 	if has("attempts", rules.Integer) {
-		// A number that no worker could have reached is none, and no sum is out of range.
-		slots["attempts"] = "TRY_CAST(o." + duck.Ident("f_attempts") + " AS INTEGER)"
+		slots["attempts"] = attemptsMade
 	}
 	var oldest, median, longest sql.NullInt64
 	var replays int64
@@ -125,19 +120,6 @@ func work(ctx context.Context, db *duck.DB, in *Input, operations int64) (*Work,
 			var f Failure
 			err := rows.Scan(&f.Type, &f.Step, &f.Cause, &f.Operations)
 			w.Failures = append(w.Failures, f)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	if r := job.Results.Field("created_at"); r != nil && r.Type == rules.Timestamp && has("created_at", rules.Timestamp) {
-		w.ConfirmationOf = 1 + operations/confirmationMax
-		q := sqlWorkConfirmation.Render(duck.Slots{"type": slots["type"], "of": strconv.FormatInt(w.ConfirmationOf, 10)})
-		err := each(ctx, db, q, func(rows *sql.Rows) error {
-			var c Confirmation
-			err := rows.Scan(&c.Type, &c.Links, &c.P50, &c.P95, &c.P99)
-			w.Confirmation = append(w.Confirmation, c)
 			return err
 		})
 		if err != nil {

@@ -382,7 +382,13 @@ func (w *world) loadSide(side rules.Side) {
 			rel.Totals = append(rel.Totals, *s)
 		}
 	}
-	w.exec(fmt.Sprintf("CREATE TABLE res_%s AS SELECT s.* FROM %s s SEMI JOIN verdicts_%s v ON v.rid = s.rid", short(side), staged, short(side)))
+	w.residual(side)
+}
+
+// residual makes the relation of the residual rows, anew where the staged rows changed.
+func (w *world) residual(side rules.Side) {
+	w.t.Helper()
+	w.exec(fmt.Sprintf("CREATE OR REPLACE TABLE res_%[1]s AS SELECT s.* FROM staged_%[1]s s SEMI JOIN verdicts_%[1]s v ON v.rid = s.rid", short(side)))
 }
 
 // build makes the summary.

@@ -18,6 +18,6 @@ WITH timed AS (
   JOIN verdicts_r vr ON vr.rid = l.r_rid AND vr.class = 'correct'
   JOIN res_o o ON o.rid = l.o_rid JOIN res_r r ON r.rid = l.r_rid
 )
-SELECT coalesce(type, '') AS of_type, account, count(us) AS n, quantile_disc(us, 0.5), quantile_disc(us, 0.95), quantile_disc(us, 0.99), max(us)
-FROM timed WHERE us IS NOT NULL
-GROUP BY ALL ORDER BY n DESC, of_type, account
+SELECT of_type, account, count(*) AS n, quantile_disc(us, 0.5), quantile_disc(us, 0.95), quantile_disc(us, 0.99), max(us)
+FROM (SELECT coalesce(type, '') AS of_type, account, us FROM timed WHERE us IS NOT NULL)
+GROUP BY /*$sets*/ ORDER BY n DESC, of_type, account
