@@ -153,9 +153,9 @@ func (l *familyList) verdicts(s *Summary) {
 	l.add("classified_rows", rows...)
 	l.add("classified_amount", amounts...)
 	of := s.Sides[0].InPeriod
-	correct, _ := s.classRows("correct")
+	trend := TrendOf(s) // the same share as the page shows
 	divergent, _ := s.classRows("divergent")
-	l.add("match_ratio", gauge(ratio(correct, of)))
+	l.add("match_ratio", gauge(ratio(trend.Matched, trend.Of)))
 	l.add("divergence_ratio", gauge(ratio(divergent, of)))
 	l.add("duplicate_rows", surplus...)
 	l.add("once_not_proven_rows", gauge(s.OnceNotProven))
@@ -182,6 +182,11 @@ func (l *familyList) queues(s *Summary) {
 	l.add("open_cases", items...)
 	l.add("open_case_amount", amounts...)
 	l.add("oldest_open_case_age_seconds", ages...)
+	var aged []Sample
+	for _, a := range s.Ageing {
+		aged = append(aged, gauge(a.Items, "queue", a.Queue, "bucket", a.Bucket))
+	}
+	l.add("open_cases_by_age", aged...)
 	l.add("queue_written", written...)
 	l.add("observe_only_cases", observed...)
 	l.add("deferred_cases", deferred...)

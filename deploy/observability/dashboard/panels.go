@@ -55,6 +55,7 @@ var sections = []section{
 		{title: "Depth of review", kind: "stat", width: 4, queries: one(of("manual_review_items"), "{{recon_job}}")},
 		{title: "Open items", kind: "timeseries", width: 10, queries: one(of("open_cases", `queue!="confirm"`), "{{queue}}")},
 		{title: "Age of the oldest item", kind: "timeseries", unit: "s", width: 10, queries: []query{{of("oldest_open_case_age_seconds", `queue!="confirm"`), "{{queue}}"}, {of("oldest_pending_age_seconds"), "oldest operation that is not settled"}}},
+		{title: "Open items by age", kind: "table", width: 24, queries: one(of("open_cases_by_age", `queue!="confirm"`)+" > 0", "")},
 		{title: "Open amounts", kind: "timeseries", width: 8, queries: one(of("open_case_amount", `queue!="confirm"`), "{{queue}} {{currency}}")},
 		{title: "Nobody acts", about: "Runs in a row that wrote the queue with the same oldest item; runs in a row in which it grew; items for observation, and deferred.", kind: "timeseries", width: 16,
 			queries: []query{{of("unconsumed_runs", `queue!="confirm"`), "{{queue}} not consumed"}, {of("open_cases_rises", `queue!="confirm"`), "{{queue}} rises"}, {of("observe_only_cases"), "{{queue}} observe only"}, {of("deferred_cases"), "{{queue}} deferred"}}},
