@@ -221,11 +221,11 @@ func (k *knowers) finding(command string) []extract.Finding {
 	if k == nil || len(k.unknown) == 0 {
 		return nil
 	}
-	first := k.unknown[len(k.unknown)-1]
+	first := slices.MinFunc(k.unknown, func(a, b FormerRun) int { return strings.Compare(a.BusinessDate, b.BusinessDate) })
 	text := fmt.Sprintf("effects that nobody asked for are not undone: the run %s of %s%s says nothing of the keys that it read, so that it may know them (V31); run that date again: %s",
 		first.RunID, first.BusinessDate, ofSeries(first.Series), strings.Replace(command, "%d", first.BusinessDate, 1))
 	if n := len(k.unknown) - 1; n > 0 {
-		text += fmt.Sprintf("; the same holds for %s after it", plural(int64(n), "run", "runs"))
+		text += fmt.Sprintf("; the same holds for %s", plural(int64(n), "other run", "other runs"))
 	}
 	return []extract.Finding{{Code: "former_keys_unknown", Text: text}}
 }

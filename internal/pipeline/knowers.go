@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -23,7 +24,7 @@ const (
 type knowers struct {
 	keys    []key // that the job asks for
 	runs    []knower
-	unknown []FormerRun // published no keys, or made them in another way; the latest first
+	unknown []FormerRun // published no keys, made them in another way, or are gone
 }
 
 // knower is a former run that published its keys.
@@ -68,15 +69,13 @@ func (k *knowers) of(out, job, series, before string) error {
 	if err != nil {
 		return fail.Wrap(fail.Resources, err, "%s cannot be read", displayPath(filepath.Join(out, folder)))
 	}
+	current := map[string]bool{} // dates with a current run that is there
+	named := []*RunRef{}         // runs that were published, by the runs after them
 	for _, date := range slices.Backward(dates) {
-		if !date.IsDir() || !dateName.MatchString(date.Name()) || date.Name() >= before {
+		if !date.IsDir() || !dateName.MatchString(date.Name()) {
 			continue
 		}
 		d, err := newOutDir(out, folder, date.Name())
-		if err != nil {
-			return err
-		}
-		current, err := d.currentID()
 		if err != nil {
 			return err
 		}
@@ -84,21 +83,45 @@ func (k *knowers) of(out, job, series, before string) error {
 		if err != nil {
 			return fail.Wrap(fail.Resources, err, "%s cannot be read", displayPath(d.date))
 		}
-		found := false
+		former, id := date.Name() < before, ""
+		if former {
+			if id, err = d.currentID(); err != nil {
+				return err
+			}
+		}
 		for _, e := range entries {
 			if !e.IsDir() || !runIDForm.MatchString(e.Name()) {
 				continue
 			}
 			m, sum, err := ReadManifest(d.run(e.Name()))
+			if !former {
+				if err == nil {
+					named = append(named, m.Previous)
+				}
+				continue
+			}
 			if err != nil {
 				return fail.Wrap(fail.Integrity, err, "the run %s of %s cannot be read", e.Name(), date.Name()).
 					WithHint("restore it from a backup")
 			}
-			found = found || e.Name() == current
-			k.add(knower{ref: FormerRun{Series: series, RunRef: RunRef{BusinessDate: date.Name(), RunID: e.Name(), ManifestSHA256: sum}}, dir: d.run(e.Name()), m: m}, e.Name() == current)
+			current[date.Name()] = current[date.Name()] || e.Name() == id
+			named = append(named, m.Previous)
+			k.add(knower{ref: FormerRun{Series: series, RunRef: RunRef{BusinessDate: date.Name(), RunID: e.Name(), ManifestSHA256: sum}}, dir: d.run(e.Name()), m: m}, e.Name() == id)
 		}
-		if current != "" && !found { // it was put away, and what it knew with it
-			k.unknown = append(k.unknown, FormerRun{Series: series, RunRef: RunRef{BusinessDate: date.Name(), RunID: current}})
+		if id != "" && !current[date.Name()] { // it was put away, and what it knew with it
+			named = append(named, &RunRef{BusinessDate: date.Name(), RunID: id})
+		}
+	}
+	// So was a date of which nothing is left but its name in the chain.
+	c := new(chain)
+	if text, err := os.ReadFile(filepath.Join(out, folder, chainName)); err == nil && json.Unmarshal(text, c) == nil {
+		named = append(named, c.Last)
+	}
+	for _, ref := range named {
+		if ref != nil && ref.BusinessDate < before && !current[ref.BusinessDate] {
+			current[ref.BusinessDate] = true // told once
+			// Without a digest: the run is another one when this one is to be had again.
+			k.unknown = append(k.unknown, FormerRun{Series: series, RunRef: RunRef{BusinessDate: ref.BusinessDate, RunID: ref.RunID}})
 		}
 	}
 	return nil
