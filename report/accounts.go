@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -142,10 +143,11 @@ func statementDays(job *rules.Bound) (list []dayRow, step int64, err error) {
 	step = 15 * 60 * 1_000_000 // zones begin their days at quarters of hours today; where not, the step is smaller
 	y, m, d := date.Date()
 	for i := -daysBefore - 1; i <= daysAfter+1; i++ {
-		at := time.Date(y, m, d+i, 0, 0, 0, 0, zone)
-		for day := at.Day(); at.Add(-time.Second).Day() == day; { // no midnight: the clocks were put forward
-			at = at.Add(-time.Second)
-		}
+		// Where the clocks are put forward at midnight there is none: the day begins with
+		// the first second of its date.
+		noon := time.Date(y, m, d+i, 12, 0, 0, 0, zone)
+		back := sort.Search(24*60*60, func(n int) bool { return noon.Add(-time.Duration(n)*time.Second).Day() != noon.Day() })
+		at := noon.Add(-time.Duration(back-1) * time.Second)
 		r := dayRow{at.UnixMicro(), time.Date(y, m, d+i, 12, 0, 0, 0, time.UTC).Format(time.DateOnly), "day"}
 		switch i {
 		case -daysBefore - 1:
