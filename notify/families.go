@@ -2,6 +2,7 @@ package notify
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -84,7 +85,8 @@ func (e *Ending) measured(one func(name, value string, labels ...string)) {
 	bytes("disk_size_bytes", m.DiskSize)
 }
 
-func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+// decimal prints a number with nine places at most.
+func decimal(v float64) string { return strconv.FormatFloat(math.Round(v*1e9)/1e9, 'f', -1, 64) }
 
 // history compares with former runs. With fewer than three a median says nothing and is
 // left out.
