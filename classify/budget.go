@@ -174,7 +174,7 @@ func (c *classifier) budget() error {
 	if err := c.db.CopyArrow(c.ctx, rr, "CREATE OR REPLACE TABLE budget_turns AS SELECT * FROM arrow_in"); err != nil {
 		return err
 	}
-	return c.exec("budget", nil)
+	return c.exec("budget", duck.Slots{"due": c.due(c.policy)})
 }
 
 var turnSchema = arrow.NewSchema([]arrow.Field{

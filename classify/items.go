@@ -129,6 +129,9 @@ func (c *classifier) writeItems() error {
 	s["currency_r"] = c.currency(c.r)
 	s["value_r"], s["since_r"] = c.value(c.r, rules.Results), c.since(c.r, rules.Results)
 	s["due"] = "CASE WHEN u.queue IN ('review', 'compensate') THEN " + c.due(c.policyOf) + " END"
+	if c.o.Has("error_class") || c.o.Has("error_code") {
+		s["due"] = "CASE WHEN " + c.critical() + " THEN " + c.asOf() + " ELSE " + s["due"] + " END"
+	}
 	s["rule"] = c.ruleOf("u.rule_no", c.policyOf, func(string) {})
 	s["refused"] = refusedSQL("u.failed")
 	s["approvals"] = c.approvals()

@@ -64,7 +64,7 @@ types:
     idempotent: true
     idempotency_key_ttl: 48h
     retry: {max_attempts: 5, max_duration: 20h, backoff: {initial: 10s, factor: 2, max: 1m}}
-    errors: {transient: [slow], permanent: [declined]}
+    errors: {transient: [slow], permanent: [declined], critical: [fraud]}
     authority: {amount: operations, version: results}
     approvals: {over: {EUR: "100.00"}, approvers: 2}
     owner: oncall

@@ -200,12 +200,12 @@ func (c *classifier) requeueFacts() error {
 	return c.exec("rivals", duck.Slots{"bit": fmt.Sprint(SiblingEffect), "pairs": strings.Join(pairs, "\n  UNION\n  ")})
 }
 
-// lastError is true where the last error of our side allows another attempt: its class,
-// and where the record has none the class that the policy gives to its code. A code
-// that the policy does not list is ambiguous.
-func (c *classifier) lastError() string {
-	class := "nullif(CAST(" + c.o.Raw("error_class", "VARCHAR") + " AS VARCHAR), '')"
-	known := "NOT " + c.o.Unknown("error_class")
+// errorClass is the class of the last error of our side: that of the record, and where it
+// has none the class that the policy gives to its code. A code that the policy does not
+// list is ambiguous. NULL: no error. known is false where a text cannot be read.
+func (c *classifier) errorClass() (class, known string) {
+	class = "nullif(CAST(" + c.o.Raw("error_class", "VARCHAR") + " AS VARCHAR), '')"
+	known = "NOT " + c.o.Unknown("error_class")
 	if c.o.Has("error_code") {
 		code := "nullif(CAST(" + c.o.Raw("error_code", "VARCHAR") + " AS VARCHAR), '')"
 		mapped := c.policy(func(p rules.TypePolicy) string {
@@ -221,7 +221,20 @@ func (c *classifier) lastError() string {
 		class = "coalesce(" + class + ", CASE WHEN " + code + " IS NOT NULL THEN " + mapped + " END)"
 		known += " AND NOT " + c.o.Unknown("error_code")
 	}
+	return class, known
+}
+
+// lastError is true where the last error of our side allows another attempt.
+func (c *classifier) lastError() string {
+	class, known := c.errorClass()
 	return known + " AND coalesce(" + class + ", 'none') IN ('none', 'transient')"
+}
+
+// critical is true for a case of which a person is to know at once: the last error of the
+// operation is critical, and its effect is not simply there.
+func (c *classifier) critical() string {
+	class, _ := c.errorClass()
+	return "u.queue = 'review' AND u.class <> 'correct' AND coalesce(" + class + " = 'critical', false)"
 }
 
 // hasFailed is true where the record shows an error, whatever it says of its time.

@@ -105,7 +105,7 @@ var QueueFields = []QueueField{
 	{"parameters", kindObject, true, false, "its parameters, by name; empty where the job declares none"},
 	{"approvals", kindWhole, false, false, "approvals that are needed before anybody acts"},
 	{"owner", kindText, false, false, "who answers for it"},
-	{"due_at", kindInstant, false, false, "the owner's reply is due (review, compensate)"},
+	{"due_at", kindInstant, false, false, "the owner's reply is due (review, compensate); after a critical error the reference time"},
 	{"candidates", kindWhole, false, false, "rows that this one could belong to (V27)"},
 	{"set_id", kindWhole, false, false, "number, within the run, of rows that are ambiguous together"},
 	{"observe_only", kindBool, true, true, "nobody is to act on it"},

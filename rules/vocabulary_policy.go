@@ -84,7 +84,7 @@ var errorsShape = &shape{
 		{name: "transient", doc: "It may pass: another attempt makes sense.", def: "none", value: listValue(textValue())},
 		{name: "permanent", doc: "It will not pass: the item goes to review.", def: "none", value: listValue(textValue())},
 		{name: "ambiguous", doc: "The effect may be there: the item goes to review.", def: "none", value: listValue(textValue())},
-		{name: "critical", doc: "A person looks at it at once.", def: "none", value: listValue(textValue())},
+		{name: "critical", doc: "A person looks at it at once: its item is due at the reference time.", def: "none", value: listValue(textValue())},
 	},
 }
 
