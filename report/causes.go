@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"slices"
 
 	"github.com/recon-batch/recon-batch/internal/duck"
 )
@@ -24,4 +25,27 @@ func causes(ctx context.Context, db *duck.DB, in *Input, red *redactor, s *Summa
 	}
 	s.Retries, err = retryOutcomes(ctx, db, in)
 	return err
+}
+
+// holdLines and clusterLines are the parts of the summary for chat, one line each.
+func holdLines(s *Summary) (out []string) {
+	for _, h := range s.Holds {
+		line := "- " + markdownEscape(visible(holdText(h)))
+		if h.Command != "" && !slices.Contains(again, h.Code) {
+			line += ": `" + h.Command + "`"
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func clusterLines(s *Summary) (out []string) {
+	for _, c := range s.Clusters {
+		line := c.Sentence
+		if m := moneyText(c.Amounts, 3); m != "" {
+			line += " (" + m + ")"
+		}
+		out = append(out, "- "+markdownEscape(visible(line)))
+	}
+	return out
 }

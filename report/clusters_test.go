@@ -44,7 +44,7 @@ func (c *crowd) alone(side rules.Side, at time.Time, class, reason, key, amount 
 		amount: amount, currency: "EUR", created: at, class: class, reason: reason, pass: -1})
 }
 
-func clusterLines(s *Summary) (out []string) {
+func clusterTexts(s *Summary) (out []string) {
 	for _, c := range s.Clusters {
 		line := c.Cause + ": " + c.Sentence
 		for _, m := range c.Amounts {
@@ -60,7 +60,7 @@ func clusterLines(s *Summary) (out []string) {
 
 func wantClusters(t *testing.T, s *Summary, want ...string) {
 	t.Helper()
-	if got := clusterLines(s); strings.Join(got, "\n") != strings.Join(want, "\n") {
+	if got := clusterTexts(s); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
@@ -92,7 +92,11 @@ func TestClusters(t *testing.T) {
 	for i := range 30 {
 		c.alone(rules.Operations, at(i), "absent", "no_result", "", "3.00")
 	}
-	wantClusters(t, c.load().build(),
+	s := c.load().build()
+	if md := Markdown(s); !strings.Contains(md, "Likely common causes") || strings.Contains(md, "<1>") {
+		t.Errorf("report.md shows\n%s", md)
+	}
+	wantClusters(t, s,
 		`amount_ratio: 41 of 97 divergences: amount × 100, all from psp.csv.gz after record 100 | 123000.00 EUR (121770.00)`,
 		`amount_difference: 15 of 97 divergences: amount differs by +0.30 EUR, all from psp.csv.gz after record 161 | 18004.50 EUR (4.50)`,
 		`amount_ratio: 12 of 97 divergences: amount with the sign flipped, all from psp.csv.gz after record 176 | 306.00 EUR (-612.00)`,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,22 +29,36 @@ type LatencyRow struct {
 }
 
 // confirmationTimes measures every correct pair, by type and account, and by type alone;
-// none where a side has no created_at.
+// none where a side has no created_at. The types are looked at once they are grouped:
+// where one of them is no code, or there are too many, they are made codes first, row by
+// row, which costs more.
 func confirmationTimes(ctx context.Context, db *duck.DB, in *Input) (all []LatencyRow, byType []Confirmation, err error) {
+	job := in.Bound.Job
+	if !timed(job) {
+		return []LatencyRow{}, []Confirmation{}, nil
+	}
+	if codeField(job, "type") {
+		all, byType, err = confirmationsBy(ctx, db, in, "o."+duck.Ident("f_type"))
+		plain := func(l LatencyRow) bool { return l.Type == "" || plainType.MatchString(l.Type) }
+		if err != nil || len(all) <= maxTypes && !slices.ContainsFunc(all, func(l LatencyRow) bool { return !plain(l) }) {
+			return all, byType, err
+		}
+	}
+	return confirmationsBy(ctx, db, in, codeExpr(job, "type"))
+}
+
+// plainType is a type that is surely a code; what codeExpr takes for one besides is made
+// one by it.
+var plainType = regexp.MustCompile(`^[A-Za-z][A-Za-z_.-]{0,63}$`)
+
+func confirmationsBy(ctx context.Context, db *duck.DB, in *Input, typ string) (all []LatencyRow, byType []Confirmation, err error) {
 	all, byType = []LatencyRow{}, []Confirmation{}
-	if !timed(in.Bound.Job) {
-		return all, byType, nil
-	}
-	typ, err := typeExpr(ctx, db, in.Bound.Job)
-	if err != nil {
-		return nil, nil, err
-	}
 	accounts, files := in.accounts(rules.Results)
 	sets := "of_type, account"
 	if len(accounts) > 1 {
 		sets = "GROUPING SETS ((of_type, account), (of_type))"
 	}
-	q := sqlConfirmationTimes.Render(duck.Slots{"type": typ, "account": accountExpr("r.file_no", accounts, files), "sets": sets})
+	q := sqlConfirmationTimes.Render(duck.Slots{"type": typ, "account": accountExpr("r.file_no", accounts, files), "sets": sets, "limit": fmt.Sprint(maxConfirmations)})
 	err = each(ctx, db, q, func(rows *sql.Rows) error {
 		var l LatencyRow
 		var no sql.NullInt64
@@ -64,6 +79,9 @@ func confirmationTimes(ctx context.Context, db *duck.DB, in *Input) (all []Laten
 	return all, byType, err
 }
 
+// maxConfirmations bounds the rows of both lists together: those with the most links.
+const maxConfirmations = 2000
+
 // timed tells whether both sides declare when their rows were made.
 func timed(job *rules.Job) bool {
 	for _, side := range rules.Sides {
@@ -72,22 +90,6 @@ func timed(job *rules.Job) bool {
 		}
 	}
 	return true
-}
-
-// typeExpr is codeExpr of the type, spared where every type is a code: to look at the
-// few that there are costs less than to look at each row.
-func typeExpr(ctx context.Context, db *duck.DB, job *rules.Job) (string, error) {
-	expr := codeExpr(job, "type")
-	if !codeField(job, "type") {
-		return expr, nil
-	}
-	column := "o." + duck.Ident("f_type")
-	var other int64
-	err := db.Scan(ctx, fmt.Sprintf("SELECT count(*) FROM (SELECT DISTINCT %[1]s FROM operations o) o WHERE %[1]s <> '' AND %[2]s <> %[1]s", column, expr), &other)
-	if err != nil || other > 0 {
-		return expr, err
-	}
-	return column, nil
 }
 
 // accounts lists the accounts of a side's files, each once and in order, and for each

@@ -63,17 +63,21 @@ func Markdown(s *Summary) string {
 	for _, n := range s.Next {
 		tail = append(tail, fmt.Sprintf("Next, in the folder of the job file: `%s` (%s)", n.Command, n.Why))
 	}
+	most := 5
 	block := func(title string, rows []string, of int64) {
 		room := maxMarkdownLines - len(lines) - len(tail) - 4
 		if len(rows) == 0 || room < 1 {
 			return
 		}
-		shownRows := min(len(rows), room, 8)
+		shownRows := min(len(rows), room, most)
 		add("")
 		add("%s (showing %d of %d):", title, shownRows, of)
 		add("")
 		lines = append(lines, rows[:shownRows]...)
 	}
+	block("What holds the rest", holdLines(s), int64(len(s.Holds)))
+	block("Likely common causes", clusterLines(s), int64(len(s.Clusters)))
+	most = 8
 	var rows []string
 	for _, f := range s.Findings {
 		rows = append(rows, "- "+markdownText(findingText(f)))

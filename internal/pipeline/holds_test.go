@@ -175,6 +175,9 @@ func TestHolds(t *testing.T) {
 	if got := holdLines(s); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	if md := report.Markdown(s); !strings.Contains(md, "What holds the rest (showing 5 of 15)") || strings.Contains(md, "<b>") {
+		t.Errorf("report.md shows\n%s", md)
+	}
 	var rows, refused int64
 	for _, q := range s.Queues {
 		for _, c := range q.Refused {

@@ -20,4 +20,4 @@ WITH timed AS (
 )
 SELECT of_type, account, count(*) AS n, quantile_disc(us, 0.5), quantile_disc(us, 0.95), quantile_disc(us, 0.99), max(us)
 FROM (SELECT coalesce(type, '') AS of_type, account, us FROM timed WHERE us IS NOT NULL)
-GROUP BY /*$sets*/ ORDER BY n DESC, of_type, account
+GROUP BY /*$sets*/ ORDER BY n DESC, of_type, account LIMIT /*$limit*/
