@@ -62,14 +62,16 @@ func writeParquet(ctx context.Context, d *Delivery) error {
 // queueRows selects the items of a queue; the views have them in the order of their
 // ids. For a queue without items no row is looked at.
 func queueRows(q Queue) string {
-	view, where := "report_items", "queue = "+duck.Literal(q.Queue)
+	// With several threads the order inside the view does not outlast what is selected of
+	// it, once there is more than a chunk of rows; that of the whole statement does.
+	view, where, order := "report_items", "queue = "+duck.Literal(q.Queue), " ORDER BY item_id"
 	if q.Queue == "confirm" {
-		view, where = "report_items_confirm", "TRUE"
+		view, where, order = "report_items_confirm", "TRUE", ""
 	}
 	if q.Items == 0 {
 		where = "FALSE"
 	}
-	return "SELECT * FROM " + view + " WHERE " + where
+	return "SELECT * FROM " + view + " WHERE " + where + order
 }
 
 // copy writes the rows of a statement to a file.
