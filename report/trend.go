@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/recon-batch/recon-batch/internal/duck"
 )
@@ -99,4 +100,15 @@ func history(ctx context.Context, db *duck.DB, in *Input, s *Summary) error {
 	}
 	s.Trend = append(append([]TrendPoint{}, in.Past.Trend...), TrendOf(s))
 	return nil
+}
+
+// TieHistory asserts on a published summary what Build asserted before: that the account
+// statements are those of the currencies, and that the open items are carried forward to
+// what the queues hold.
+func TieHistory(s *Summary) error {
+	if err := tieAccounts(s.Accounts, s); err != nil {
+		return err
+	}
+	hidden := slices.ContainsFunc(s.Redacted, func(r Redacted) bool { return r.Field == "amount" || r.Field == "currency" })
+	return tieOpen(s.Open, nil, s.Queues, hidden)
 }

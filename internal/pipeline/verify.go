@@ -105,7 +105,7 @@ func Verify(ctx context.Context, dir string) (v *Verification, err error) {
 		check func() error
 	}{
 		{"files", c.open}, {"rows", c.rows}, {"absence", c.wholeFiles}, {"links", c.links}, {"exceptions", c.exceptions},
-		{"queues", c.queues}, {"withdrawn", c.withdrawn}, {"report", c.report}, {"former", c.former}, {"keys", c.keys}, {"canaries", c.canaries}, {"statement", c.statement}, {"outcome", c.outcome},
+		{"queues", c.queues}, {"withdrawn", c.withdrawn}, {"report", c.report}, {"former", c.former}, {"keys", c.keys}, {"canaries", c.canaries}, {"statement", c.statement}, {"open items", c.openItems}, {"outcome", c.outcome},
 	} {
 		err := f.check()
 		if err == nil {
