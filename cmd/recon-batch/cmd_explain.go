@@ -236,6 +236,9 @@ func (s *session) printProposals(e pipeline.Explanation) {
 		}
 		if p.NextAttempt != "" {
 			s.printf("  next attempt %s, expires %s\n", p.NextAttempt, p.Expiry)
+			if p.Paced != "" {
+				s.printf("  it could go at %s; the retry budget lets it go later (V34)\n", p.Paced)
+			}
 		}
 	}
 }

@@ -338,6 +338,9 @@ func (x *explainer) row(side rules.Side, rid int64) (*Explanation, error) {
 	if err := x.describe(e.Proposals); err != nil {
 		return nil, err
 	}
+	if err := x.paced(e.Proposals); err != nil {
+		return nil, err
+	}
 	e.Change = x.change(e, fields)
 	return e, nil
 }

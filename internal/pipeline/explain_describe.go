@@ -21,3 +21,20 @@ func (x *explainer) describe(list []Proposal) error {
 	}
 	return nil
 }
+
+// paced tells of requeues that the retry budget lets go later when they could go.
+func (x *explainer) paced(list []Proposal) error {
+	if x.b.Limits.RetryRows == 0 && len(x.b.Limits.RetryBy) == 0 {
+		return nil
+	}
+	for i := range list {
+		var own *int64
+		if err := x.db.Scan(x.ctx, explainSQL("turn").Render(duck.Slots{"item": duck.Literal(list[i].Item)}), &own); err != nil {
+			return err
+		}
+		if own != nil {
+			list[i].Paced = instant(*own)
+		}
+	}
+	return nil
+}

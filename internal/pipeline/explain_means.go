@@ -32,6 +32,9 @@ func (x *explainer) means(row Place, p Proposal) string {
 	}
 	switch class {
 	case classify.Absent:
+		if p.Deferred {
+			return "the effect is proven absent, but the item would expire before its turn in the retry budget: for a person, and the next run decides again"
+		}
 		if p.byRule() {
 			return "the effect is proven absent, and a rule of the job leaves it to a person"
 		}

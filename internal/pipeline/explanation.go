@@ -110,6 +110,7 @@ type Proposal struct {
 	Expiry      string       `json:"expiry,omitempty"`
 	ObserveOnly bool         `json:"observe_only,omitempty"`
 	Deferred    bool         `json:"deferred,omitempty"`
+	Paced       string       `json:"paced,omitempty"` // when it could go; the retry budget lets it go later
 	// Why says which rule of the policy fitted, and why those before it did not.
 	Why           []string `json:"why,omitempty"`
 	Because       string   `json:"because,omitempty"` // the sentence of that rule
