@@ -34,7 +34,7 @@ func (c *courier) textfile(ctx context.Context) error {
 	}
 	name := "recon_batch_" + c.ending.Series + ".prom"
 	// Runs of two dates may end at once. The collector reads *.prom only.
-	lock := flock.New(filepath.Join(dir, "."+name+".lock"))
+	lock := flock.New(filepath.Join(dir, "."+name+".lock"), flock.SetPermissions(0o644))
 	if ok, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil || !ok {
 		return plain(err)
 	}

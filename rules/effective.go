@@ -103,7 +103,7 @@ func hasMapping(n *yaml.Node) bool {
 
 // shortForms are the keys whose value follows from a value that stands in the
 // place of their mapping: `operation_id: id` is {column: id}.
-var shortForms = map[string]bool{"column": true, "operations": true, "results": true, "complete": true, "absolute": true}
+var shortForms = map[string]bool{"column": true, "operations": true, "results": true, "complete": true, "absolute": true, "url": true}
 
 // origin of a value: the line of the job file that states it or the short form
 // that it follows from, else the default.

@@ -40,6 +40,9 @@ func TestObservability(t *testing.T) {
 	if n[2].TLS != "starttls" || len(n[2].Recipients) != 2 || !slices.Equal(n[2].When, []string{OnGateFailed, OnWithheld, OnFailed}) || n[3].TLS != "none" {
 		t.Errorf("smtp: %+v %+v", n[2], n[3])
 	}
+	if !strings.Contains(string(job.Effective()), "url: http://push.example.com:9091 # observability.yaml:11\n") {
+		t.Errorf("the short form of a place does not say where it stands:\n%s", job.Effective())
+	}
 	again, err := ParseEffective(job.Effective(), "job.effective.yaml")
 	if err != nil || again.Digest() != job.Digest() {
 		t.Errorf("the effective job is another one: %v\n%s", err, job.Effective())
