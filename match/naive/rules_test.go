@@ -391,6 +391,9 @@ func TestV24V25Windows(t *testing.T) {
 			"o1 ambiguous/time_ambiguous\no2 ambiguous/time_ambiguous\no3 ambiguous/time_ambiguous"},
 		{"a last attempt that cannot be read", nil, nil, head + "a,charge,10T08:00,!soon,\nb,charge,10T08:00,never,\n", "operation_id\n",
 			"o1 ambiguous/time_ambiguous\no2 ambiguous/time_ambiguous"},
+		{"an attempt without its time may be a moment old", nil, nil,
+			"operation_id,type,created_at,attempts,last_attempt_at\na,charge,10T08:00,1,\nb,charge,10T08:00,!x,\nc,charge,10T08:00,0,\nd,charge,10T08:00,,\ne,charge,10T08:00,1,10T08:01\n", "operation_id\n",
+			"o1 ambiguous/time_ambiguous\no2 ambiguous/time_ambiguous\no3 absent/no_result\no4 absent/no_result\no5 absent/no_result"},
 		{"the default of all types", func(j *rules.Job) { j.Types["*"] = j.Types["charge"] }, nil, head + "a,other,10T22:01,,\n", "operation_id\n", "o1 not_due/within_window"},
 		{"no window: due", nil, nil, head + "a,other,11T03:59,,\n", "operation_id\n", "o1 absent/no_result"},
 	})
@@ -604,7 +607,12 @@ func TestV30Requeue(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBench(newJob(), head+c.operations, c.results)
+			job := newJob()
+			for name, p := range job.Types {
+				p.Expected = 0 // the tables do not say when the last attempt was
+				job.Types[name] = p
+			}
+			b := newBench(job, head+c.operations, c.results)
 			if c.bench != nil {
 				c.bench(b)
 			}
