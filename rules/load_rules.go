@@ -71,6 +71,13 @@ func (d *decoder) policyRules(root *object, job *Job) []PolicyRule {
 			d.warn(o.path, "move it above the other, or remove it", "the rule %s is never reached: %s fits always", r.Name, always)
 		case condition != "" && first != "":
 			d.warn(o.path, "move it above the other, or remove it", "the rule %s is never reached: %s has the same condition", r.Name, first)
+		case r.When != nil:
+			for _, x := range out {
+				if x.When != nil && implies(r.When.root, x.When.root) {
+					d.warn(o.path, "move it above the other, or remove it", "the rule %s is never reached: %s fits whatever it fits", r.Name, x.Name)
+					break
+				}
+			}
 		}
 		if fits && always == "" {
 			always = r.Name

@@ -125,6 +125,7 @@ func TestPolicyWarnings(t *testing.T) {
 		{"policy:\n  - {rule: all, propose: review}\n  - {rule: late, when: \"amount > 1\", propose: close}", "25:5", "the rule late is never reached: all fits always", "move it"},
 		{"policy:\n  - {rule: all, when: true, propose: review}\n  - {rule: late, when: \"amount > 1\", propose: close}", "25:5", "the rule late is never reached: all fits always", "move it"},
 		{"policy:\n  - {rule: one, when: \"amount > 1\", propose: review}\n  - {rule: two, when: \"( amount>1 )\", propose: close}", "25:5", "the rule two is never reached: one has the same condition", "move it"},
+		{"policy:\n  - {rule: one, when: \"amount > 1\", propose: review}\n  - {rule: two, when: \"amount > 5 AND currency = 'EUR'\", propose: close}", "25:5", "the rule two is never reached: one fits whatever it fits", "move it"},
 		{"policy: [{rule: one, when: \"class = 'absent'\", propose: review}]", "23:28", "class is what the run found, not the field class", "another name"},
 		{"states: {all: [pending, odd], targets: {confirm: odd}}", "23:50", `no transition leads to "odd"`, "transitions"},
 	} {
@@ -146,7 +147,7 @@ func TestPolicyWarnings(t *testing.T) {
 		"types: {charge: {idempotent: true, idempotency_key_ttl: 121h, window: {deadline: {business_days: 2}, calendar: c}" + answer + "}}\ncalendars: {c: {}}",
 		"mode: observe\ntypes: {charge: {idempotent: true}}",
 		"types: {charge: {window: {deadline: 6h}}}",
-		"policy:\n  - {rule: one, when: \"amount > 1\", propose: review}\n  - {rule: two, when: \"amount > 2\", propose: close}\n  - {rule: rest, propose: review}",
+		"policy:\n  - {rule: one, when: \"amount > 1\", propose: review}\n  - {rule: two, when: \"amount > 0\", propose: close}\n  - {rule: rest, propose: review}",
 	} {
 		if job := parse(t, policyJob+quiet); len(job.Warnings) != 0 {
 			t.Errorf("%s: %v", quiet, job.Warnings)
