@@ -66,6 +66,7 @@ func ExampleBuild() {
 	// exceptions.parquet
 	// links.parquet
 	// metrics.prom
+	// open.parquet
 	// operations.parquet
 	// queues
 	// rejects.parquet
