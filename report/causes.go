@@ -21,7 +21,7 @@ func causes(ctx context.Context, db *duck.DB, in *Input, red *redactor, s *Summa
 		return err
 	}
 	if s.Work != nil && timed(in.Bound.Job) {
-		s.Work.Confirmation, s.Work.ConfirmationOf = byType, 1
+		s.Work.Confirmation, s.Work.ConfirmationOf = byType, oneIn(in)
 	}
 	s.Retries, err = retryOutcomes(ctx, db, in)
 	return err

@@ -34,7 +34,7 @@ type Work struct {
 	ResolutionLongest *int64         `json:"resolution_longest_us"`
 	ReplaysFailed     *int64         `json:"manual_replays_failed"` // null where the job declares no replayed_at
 	Confirmation      []Confirmation `json:"confirmation"`          // by type
-	ConfirmationOf    int64          `json:"confirmation_of"`       // 1: every link is measured; 0 none
+	ConfirmationOf    int64          `json:"confirmation_of"`       // 1: every link is measured; n: one in so many, chosen by key; 0 none
 }
 
 // RetryCause counts the attempts after the first by what the register states as the error.

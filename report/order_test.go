@@ -2,6 +2,9 @@ package report
 
 import (
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/recon-batch/recon-batch/internal/duck"
@@ -22,7 +25,7 @@ func TestOrderOfLargeFiles(t *testing.T) {
 		w.exec("INSERT INTO res_o (rid, file_no, rec, f_operation_id, f_amount, f_currency, f_created_at, w1, w2) SELECT n, 0, n, 'op-' || n, n / 100, 'EUR', n, n, n FROM " + numbers)
 		w.exec("INSERT INTO verdicts_o (rid, class, reason, in_period) SELECT n, 'absent', 'no_result', TRUE FROM " + numbers)
 		w.exec("INSERT INTO judged_o SELECT n, 0, n, 'absent', 'no_result', NULL, NULL, NULL, TRUE, FALSE FROM " + numbers)
-		w.exec("INSERT INTO items (item_id, queue, o_rid, class, reason, currency, observe_only, deferred) SELECT md5(CAST(n AS VARCHAR)), 'review', n, 'absent', 'no_result', 'EUR', FALSE, FALSE FROM " + numbers)
+		w.exec("INSERT INTO items (item_id, queue, o_rid, class, reason, currency, observe_only, deferred) SELECT md5(CAST(n AS VARCHAR)), CASE WHEN n % 2 = 0 THEN 'confirm' ELSE 'review' END, n, 'absent', 'no_result', 'EUR', FALSE, FALSE FROM " + numbers)
 		for n := range int64(rows) {
 			w.rows[rules.Operations] = append(w.rows[rules.Operations], row{rec: 1000 + n})
 		}
@@ -34,7 +37,13 @@ func TestOrderOfLargeFiles(t *testing.T) {
 		if err := makeRelations(t.Context(), w.db, w.in, red); err != nil {
 			t.Fatal(err)
 		}
-		d := &Delivery{DB: w.db, In: w.in, Dir: w.out, Summary: &Summary{Queues: []Queue{{Queue: "review", Written: true, Items: rows}}}}
+		if err := openRelations(t.Context(), w.db, w.in.Bound.Job); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := moves(t.Context(), w.db, nil, w.in.Bound.Date, false); err != nil {
+			t.Fatal(err)
+		}
+		d := &Delivery{DB: w.db, In: w.in, Dir: w.out, Summary: &Summary{Queues: []Queue{{Queue: "review", Written: true, Items: rows}, {Queue: "confirm", Written: true, Items: rows}}}}
 		if err := writeParquet(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +53,8 @@ func TestOrderOfLargeFiles(t *testing.T) {
 		}{
 			{string(rules.Operations) + ".parquet", "record", rows + 10},
 			{"exceptions.parquet", "coalesce(o_record, 1e9)", rows + 8},
-			{"queues/review.parquet", "item_id", rows + 4},
+			{"queues/review.parquet", "item_id", rows/2 + 4},
+			{"queues/confirm.parquet", "item_id", rows/2 + 1},
 		} {
 			var n, wrong int64
 			q := fmt.Sprintf(`SELECT count(*), count(*) FILTER (WHERE key < before) FROM (
@@ -54,6 +64,25 @@ SELECT %[1]s AS key, lag(%[1]s) OVER (ORDER BY file_row_number) AS before FROM r
 			}
 			if n != f.rows || wrong != 0 {
 				t.Errorf("redacted: %t, %s: %d rows, %d of them before a smaller one; want %d rows", redact, f.name, n, wrong, f.rows)
+			}
+		}
+		w.in.Bound.Outputs.ConfirmNDJSON = true
+		if err := writeNDJSON(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range []string{"review", "confirm"} {
+			text, err := os.ReadFile(d.path("queues/" + q + ".ndjson"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ids []string
+			for line := range strings.Lines(string(text)) {
+				_, rest, _ := strings.Cut(line, `"item_id":"`)
+				id, _, _ := strings.Cut(rest, `"`)
+				ids = append(ids, id)
+			}
+			if len(ids) < rows/2 || !slices.IsSorted(ids) {
+				t.Errorf("redacted: %t, %s.ndjson: %d items, in the order of their ids: %t", redact, q, len(ids), slices.IsSorted(ids))
 			}
 		}
 	}
