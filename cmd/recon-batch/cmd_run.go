@@ -59,7 +59,7 @@ EXAMPLES
 			&cli.StringFlag{Name: "business-date", Usage: "the `DATE` to reconcile, such as 2026-11-29, today or yesterday (required)"},
 			&cli.StringFlag{Name: "as-of", Usage: "reference `TIME` of windows and ages, instead of the job's"},
 			&cli.StringFlag{Name: "out", Usage: "output folder `DIR`, instead of the job's outputs.dir"},
-			&cli.StringSliceFlag{Name: "allow-blast-radius", Usage: "lift this `LIMIT` for this run, such as requeue.rows; needs --reason"},
+			&cli.StringSliceFlag{Name: "allow-blast-radius", Usage: "lift this `LIMIT` for this run, such as requeue.rows; may be given several times; needs --reason"},
 			&cli.BoolFlag{Name: "allow-unobserved", DisableDefaultText: true, Usage: "act on what was never observed; needs --reason"},
 			&cli.StringFlag{Name: "reason", Usage: "why, as `TEXT` for manifest and report"},
 			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "do everything but publish"},

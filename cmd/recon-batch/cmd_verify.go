@@ -29,8 +29,9 @@ of the job's other runs. Ends with 7 if
    - a file was changed, removed or added, or a run of the job was removed;
    - a record has no verdict, or several, or one that its side cannot have;
    - a row is linked twice, or its link contradicts its verdict;
-   - an item stands on another verdict than the guard allows for its queue, names
-     another operation than its row, acts twice on a row, or differs in its files;
+   - an item stands on another verdict than the guard allows for its queue,
+     names another operation than its row, acts twice on a row, or differs in
+     its two files;
    - counts, sums, gates, limits or the exit status are not those of the rows.
 
 It does not judge the rows again: whether a verdict is the right one, and the content

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,7 +13,13 @@ import (
 
 const helpWidth = 80 // columns of a terminal
 
+// clutter is what the library adds to a flag and nobody needs: that one that may be
+// repeated may be, which its text says, and that a switch is off where it is not given.
+var clutter = regexp.MustCompile(` \[ --.*? \]| \(default: false\)`)
+
 func init() {
+	flag := cli.FlagStringer
+	cli.FlagStringer = func(f cli.Flag) string { return clutter.ReplaceAllString(flag(f), "") }
 	plain := cli.HelpPrinter
 	cli.HelpPrinter = func(w io.Writer, templ string, data any) {
 		var b bytes.Buffer
@@ -104,7 +111,8 @@ USAGE
 COMMANDS{{range .VisibleCommands}}
    {{printf "%-10s" .Name}} {{.Usage}}{{end}}
 
-   {{.Name}} COMMAND --help explains one of them; {{.Name}} help exit-codes the exit statuses.
+   {{.Name}} COMMAND --help    explains one of them
+   {{.Name}} help exit-codes   lists the exit statuses
 `
 	commandHelp = `{{.HelpName}}: {{.Usage}}
 

@@ -9,7 +9,7 @@ import (
 )
 
 // TestHelpWidth: the help of every command fits 80 columns, and says what it says
-// without the breaks.
+// without the breaks and without what the library adds to flags.
 func TestHelpWidth(t *testing.T) {
 	var calls [][]string
 	var walk func(list []*cli.Command, path []string)
@@ -30,6 +30,9 @@ func TestHelpWidth(t *testing.T) {
 		for line := range strings.Lines(stdout.String()) {
 			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > helpWidth {
 				t.Errorf("%v --help: %d columns: %s", call, n, line)
+			}
+			if clutter.MatchString(line) {
+				t.Errorf("%v --help says what nobody needs: %s", call, line)
 			}
 		}
 	}
