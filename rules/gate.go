@@ -14,9 +14,9 @@ var Classes = []string{"correct", "divergent", "absent", "ambiguous", "not_appli
 // Proposals are the queues.
 var Proposals = []string{"confirm", "requeue", "compensate", "review", "close"}
 
-// FindingCodes are the codes of what a run finds about files, columns and keys.
+// FindingCodes are the codes of what a run finds about files, columns, keys and former runs.
 var FindingCodes = []string{
-	"bank_note", "coverage_withdrawn", "e_notation", "file_missing", "file_refused", "file_skipped", "key_coverage", "key_repeats",
+	"bank_note", "coverage_withdrawn", "e_notation", "file_missing", "file_refused", "file_skipped", "former_keys_unknown", "former_unreadable", "key_coverage", "key_repeats",
 	"long_numbers", "missing_column", "new_column", "pages_overlap", "provisional", "rows_outside_range", "statement_gap", "unknown_column", "unknown_kind", "value_unreadable",
 }
 
