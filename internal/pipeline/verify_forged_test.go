@@ -293,10 +293,12 @@ func TestVerifyNoticesForgeries(t *testing.T) {
 				c["rows"] = c["rows"].(float64) - 1
 			})
 		}, "report", "counted wrong by 1"},
-		"an open item less":        {func(f forger) { f.parquet("open.parquet", "SELECT * FROM old OFFSET 1") }, "open items", "open items are not those of the queues"},
-		"another open amount":      {func(f forger) { f.parquet("open.parquet", "SELECT * REPLACE ('0.01' AS amount) FROM old") }, "open items", "the report says"},
-		"open since another date":  {func(f forger) { f.parquet("open.parquet", "SELECT * REPLACE ('2026-01-01' AS since) FROM old") }, "open items", "since"},
-		"an open item of no money": {func(f forger) { f.parquet("open.parquet", "SELECT * FROM old UNION ALL (SELECT * REPLACE ('XXX' AS currency) FROM old LIMIT 1)") }, "open items", "of a currency that the report does not have"},
+		"an open item less":       {func(f forger) { f.parquet("open.parquet", "SELECT * FROM old OFFSET 1") }, "open items", "open items are not those of the queues"},
+		"another open amount":     {func(f forger) { f.parquet("open.parquet", "SELECT * REPLACE ('0.01' AS amount) FROM old") }, "open items", "the report says"},
+		"open since another date": {func(f forger) { f.parquet("open.parquet", "SELECT * REPLACE ('2026-01-01' AS since) FROM old") }, "open items", "since"},
+		"an open item of no money": {func(f forger) {
+			f.parquet("open.parquet", "SELECT * FROM old UNION ALL (SELECT * REPLACE ('XXX' AS currency) FROM old LIMIT 1)")
+		}, "open items", "of a currency that the report does not have"},
 		"a row less of an account": {func(f forger) {
 			f.document("report.json", func(doc map[string]any) {
 				a := doc["account_statements"].([]any)
