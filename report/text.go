@@ -1,8 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 )
@@ -10,8 +13,20 @@ import (
 // Place says where a run was published, for people at a terminal. It is no part
 // of the summary: the summary must not depend on the folder.
 type Place struct {
-	Dir  string   // "" where nothing was published (--dry-run)
-	Next []string // commands of the next steps as they work from here; nil: as the summary has them
+	Dir    string   // "" where nothing was published (--dry-run)
+	Report string   // name in Dir of the report to open, see ToOpen; "" is report.html
+	Next   []string // commands of the next steps as they work from here; nil: as the summary has them
+}
+
+// ToOpen names the report in the folder of a run that a person opens first: a job may
+// leave out any form but report.json (outputs.formats).
+func ToOpen(dir string) string {
+	for _, name := range []string{"report.html", "report.md", "report.xlsx"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return name
+		}
+	}
+	return "report.json"
 }
 
 // Text prints the summary for a terminal: calm, aligned, without a control
@@ -93,7 +108,7 @@ func Text(w io.Writer, s *Summary, place Place, color bool) error {
 	}
 	p.line("")
 	if place.Dir != "" {
-		p.line("report  %s/report.html", visible(place.Dir))
+		p.line("report  %s/%s", visible(place.Dir), cmp.Or(place.Report, "report.html"))
 		p.line("queues  %s/queues/", visible(place.Dir))
 	}
 	if place.Dir != "" {

@@ -196,12 +196,12 @@ func (s *session) printRun(res *pipeline.Result, job, out string) error {
 	m := res.Manifest
 	if res.NoOp {
 		s.printf("already complete: %s %s, run %s (ended with %d)\n", m.Job, m.BusinessDate, m.RunID, m.Outcome.ExitCode)
-		s.printf("  folder  %s\n  report  %s\n", res.Dir, filepath.Join(res.Dir, "report.html"))
+		s.printf("  folder  %s\n  report  %s\n", res.Dir, filepath.Join(res.Dir, report.ToOpen(res.Dir)))
 		return nil
 	}
 	place := report.Place{}
 	if !res.DryRun {
-		place.Dir = res.Dir
+		place.Dir, place.Report = res.Dir, report.ToOpen(res.Dir)
 		place.Next = nextHere(res.Summary.Next, job, out)
 	}
 	if err := report.Text(s.stdout, res.Summary, place, s.color(s.stdout)); err != nil {
