@@ -146,7 +146,7 @@ func TestBudgetByAccount(t *testing.T) {
 	n.wantExit(res, fail.OK, "the retry budget of psp (1 per 1 d) spreads 3 requeues over time, until 2026-11-04T00:00:10Z; 2 of them later than they could")
 	at := map[string]any{}
 	for _, x := range n.items(res, "requeue") {
-		at[fmt.Sprint(x["next_attempt_at"])] = at[fmt.Sprint(x["next_attempt_at"])]
+		at[fmt.Sprint(x["next_attempt_at"])] = true
 	}
 	want := []string{"2026-11-02T00:00:10Z", "2026-11-02T00:30:10Z", "2026-11-02T01:00:10Z", "2026-11-03T00:00:10Z", "2026-11-04T00:00:10Z"}
 	got := []string{}

@@ -105,7 +105,7 @@ func TestOpenItemsAreCarriedForward(t *testing.T) {
 		t.Error("the same night is another run")
 	}
 	n.state()
-	second = n.run("2026-11-03", "    # again", Allowed{})
+	n.run("2026-11-03", "    # again", Allowed{})
 	n.state([3]string{"b", "20.00", "20.00"}, [3]string{"c", "6.00", ""}, [3]string{"d", "7.00", ""})
 	if again := n.run("2026-11-04", "", Allowed{}); again.Manifest.RunID == third.Manifest.RunID {
 		t.Error("a former run was revised, and the night is the same run")
