@@ -47,7 +47,7 @@ type Move struct {
 	To       Standing   `json:"to"`
 	Rows     int64      `json:"rows"`
 	Amounts  []Money    `json:"amounts"`
-	Examples []Example  `json:"examples"` // the first three
+	Examples []Example  `json:"examples"` // the first three rows, each once
 }
 
 // CaseMove counts the cases whose items went from one queue to another.
@@ -304,7 +304,8 @@ func (c *comparison) take(f found) {
 		to.Rows += m.Rows
 		to.Amounts = addMoney(to.Amounts, m.Amounts)
 		for _, e := range m.Examples {
-			if len(to.Examples) < mostExamples {
+			again := slices.ContainsFunc(to.Examples, func(o Example) bool { return o.ID == e.ID }) // a row of several nights
+			if len(to.Examples) < mostExamples && !again {
 				to.Examples = append(to.Examples, e)
 			}
 		}

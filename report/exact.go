@@ -42,6 +42,10 @@ func decimals(r *big.Rat, code string) int {
 	return digits
 }
 
+// Grouped is a decimal text with commas between thousands, for people: as the report
+// prints amounts.
+func Grouped(text string) string { return grouped(text) }
+
 // grouped sets commas between thousands, for people: -1234567.50 becomes
 // -1,234,567.50. A text that is no decimal stays as it is.
 func grouped(text string) string {

@@ -261,7 +261,7 @@ func (s *session) openChanges(c *report.Changes) error {
 	for _, k := range kinds {
 		var money []string
 		for _, m := range k.of.Amounts {
-			money = append(money, strings.TrimSpace(printable(m.Currency)+" "+m.Amount))
+			money = append(money, strings.TrimSpace(printable(m.Currency)+" "+report.Grouped(m.Amount)))
 		}
 		fmt.Fprintf(w, "%s\t%d\t%s\n", k.name, k.of.Items, dash(strings.Join(money, ", ")))
 	}
@@ -270,7 +270,7 @@ func (s *session) openChanges(c *report.Changes) error {
 	}
 	for _, k := range kinds[:3] {
 		for _, x := range k.of.Samples {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", k.name, printable(x.CaseID), openState(x.From), openState(x.To), dash(strings.TrimSpace(printable(x.Currency)+" "+x.Amount)))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", k.name, printable(x.CaseID), openState(x.From), openState(x.To), dash(strings.TrimSpace(printable(x.Currency)+" "+report.Grouped(x.Amount))))
 		}
 		if more := k.of.Items - k.of.Showing; more > 0 {
 			fmt.Fprintf(w, "%s\tand %d more\t\t\t\n", k.name, more)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/rehearsal"
+	"github.com/recon-batch/recon-batch/report"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -157,7 +158,7 @@ func moneyText(list []rehearsal.Money) string {
 	}
 	var out []string
 	for _, m := range list {
-		out = append(out, strings.TrimSpace(inline(m.Currency)+" "+m.Amount))
+		out = append(out, strings.TrimSpace(inline(m.Currency)+" "+report.Grouped(m.Amount)))
 	}
 	return strings.Join(out, ", ")
 }
