@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/rules"
@@ -52,36 +54,15 @@ func Build(ctx context.Context, db *duck.DB, in *Input) (*Summary, error) {
 	if err := tieStatement(s.Statement); err != nil {
 		return nil, err
 	}
-	if s.Accounts, err = accountStatements(ctx, db, in, s); err != nil {
-		return nil, err
-	}
 	s.Passes = m.passes(in.Bound.Job)
 	for _, v := range m.verdicts[rules.Operations] {
 		if v.once == "not_proven" && v.inPeriod {
 			s.OnceNotProven += v.rows
 		}
 	}
-	if s.Queues, err = queues(ctx, db, in); err != nil {
-		return nil, err
-	}
-	if err := policyParts(ctx, db, in, s); err != nil {
-		return nil, err
-	}
 	s.Findings = findings(in)
 	s.Rejects = rejects(in)
-	if s.Exceptions, err = exceptions(ctx, db, in, red); err != nil {
-		return nil, err
-	}
-	if s.Unresolved, err = unresolved(ctx, db, in); err != nil {
-		return nil, err
-	}
-	if s.Work, err = work(ctx, db, in, s.Sides[0].Classified); err != nil {
-		return nil, err
-	}
-	if err := causes(ctx, db, in, red, s); err != nil {
-		return nil, err
-	}
-	if s.ContentDigest, err = m.contentDigest(ctx, db, in); err != nil {
+	if err := m.ask(ctx, db, in, red, s); err != nil {
 		return nil, err
 	}
 	if err := conclude(s, in.Bound.Job, m); err != nil {
@@ -93,6 +74,50 @@ func Build(ctx context.Context, db *duck.DB, in *Input) (*Summary, error) {
 	s.Findings = append(s.Findings, said(s, in.Bound)...)
 	s.Next = append(next(s, in, red), lift(s, in)...)
 	return s, nil
+}
+
+// ask fills what the relations say. What does not need each other is asked at the same
+// time, two questions at once: a small day is mostly the planning of many statements.
+func (m *measures) ask(ctx context.Context, db *duck.DB, in *Input, red *redactor, s *Summary) error {
+	err := sideBySide(ctx,
+		func(ctx context.Context) (err error) {
+			if s.Accounts, err = accountStatements(ctx, db, in, s); err != nil {
+				return err
+			}
+			if s.Work, err = work(ctx, db, in, s.Sides[0].Classified); err != nil {
+				return err
+			}
+			s.ContentDigest, err = m.contentDigest(ctx, db, in)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			if s.Queues, err = queues(ctx, db, in); err != nil {
+				return err
+			}
+			if err := policyParts(ctx, db, in, s); err != nil {
+				return err
+			}
+			if s.Exceptions, err = exceptions(ctx, db, in, red); err != nil {
+				return err
+			}
+			s.Unresolved, err = unresolved(ctx, db, in)
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	return sideBySide(ctx,
+		func(ctx context.Context) error { return causes(ctx, db, in, red, s) },
+		func(ctx context.Context) error { return courses(ctx, db, in, s) })
+}
+
+// sideBySide runs functions at the same time and returns the first error.
+func sideBySide(ctx context.Context, f ...func(context.Context) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, f := range f {
+		g.Go(func() error { return f(ctx) })
+	}
+	return g.Wait()
 }
 
 // head fills what the job says.

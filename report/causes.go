@@ -7,15 +7,17 @@ import (
 	"github.com/recon-batch/recon-batch/internal/duck"
 )
 
-// causes fills what holds the rest, what the exceptions have in common, and how the
-// operations went on their way.
+// causes fills what holds the rest, and what the exceptions have in common.
 func causes(ctx context.Context, db *duck.DB, in *Input, red *redactor, s *Summary) (err error) {
 	if s.Holds, err = holds(ctx, db, in, red); err != nil {
 		return err
 	}
-	if s.Clusters, err = clusters(ctx, db, in, red, s.Exceptions.Of); err != nil {
-		return err
-	}
+	s.Clusters, err = clusters(ctx, db, in, red, s.Exceptions.Of)
+	return err
+}
+
+// courses fills how the operations went on their way.
+func courses(ctx context.Context, db *duck.DB, in *Input, s *Summary) (err error) {
 	var byType []Confirmation
 	if s.Latency, byType, err = confirmationTimes(ctx, db, in); err != nil {
 		return err
