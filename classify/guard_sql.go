@@ -28,36 +28,55 @@ func situationSQL(failed, lifted string) string {
 }
 
 // judgeSQL renders Judge over everything that can occur: the function itself is asked
-// for each situation, and what it does not send to a person becomes a branch. The
-// columns are wanted, class, kind, situation (situationSQL) and otherwise. It is to be
-// put between CASE and ELSE 'review' END.
+// for each situation. It leaves a proposal as it is wanted or sends it to a person, so
+// that a bit for each situation says it all; a branch for each would take more memory
+// than the rows. The columns are wanted, class, kind, situation (situationSQL) and
+// otherwise; what is none of ours goes to a person.
 func judgeSQL() string {
-	var b strings.Builder
-	branch := func(s Situation, more string) {
-		byQueue := map[Queue][]string{}
+	var masks []string
+	mask := func(s Situation) {
+		var bits uint32
 		for i, x := range situations(s) {
-			if q := Judge(x); q != Review {
-				byQueue[q] = append(byQueue[q], fmt.Sprint(i))
+			switch q := Judge(x); q {
+			case s.Wanted:
+				bits |= 1 << i
+			case Review:
+			default:
+				panic(fmt.Sprintf("the guard makes %s of %+v", q, x))
 			}
 		}
-		for _, q := range append([]Queue{None}, Queues...) {
-			if n := byQueue[q]; len(n) > 0 {
-				fmt.Fprintf(&b, " WHEN wanted = '%s' AND class = '%s' AND kind = %d%s AND situation IN (%s) THEN '%s'",
-					s.Wanted, s.Class, s.Kind, more, strings.Join(n, ", "), q)
-			}
-		}
+		masks = append(masks, fmt.Sprint(bits))
 	}
 	for _, cl := range Classes {
 		for _, k := range kinds {
 			for _, q := range Queues {
-				branch(Situation{Wanted: q, Class: cl, Kind: k, Otherwise: q}, "")
+				mask(Situation{Wanted: q, Class: cl, Kind: k, Otherwise: q})
 			}
 			for _, q := range Queues {
-				branch(Situation{Wanted: None, Class: cl, Kind: k, Otherwise: q}, fmt.Sprintf(" AND otherwise = '%s'", q))
+				mask(Situation{Wanted: None, Class: cl, Kind: k, Otherwise: q})
 			}
 		}
 	}
-	return b.String()
+	of := func(col string, names []string) string {
+		var b strings.Builder
+		for i, n := range names {
+			fmt.Fprintf(&b, " WHEN '%s' THEN %d", n, i)
+		}
+		return "CASE " + col + b.String() + " END"
+	}
+	queues := queueNames()
+	at := fmt.Sprintf("(%s * %d + kind) * %d + CASE WHEN wanted = '%s' THEN %d + %s ELSE %s END",
+		of("class", classNames()), len(kinds), 2*len(Queues), None, len(Queues), of("otherwise", queues), of("wanted", queues))
+	return fmt.Sprintf("CASE WHEN coalesce(list_extract([%s], %s + 1), 0) >> (%s) & 1 = 1 THEN wanted ELSE '%s' END",
+		strings.Join(masks, ", "), at, "situation", Review)
+}
+
+func queueNames() []string {
+	out := make([]string, len(Queues))
+	for i, q := range Queues {
+		out[i] = string(q)
+	}
+	return out
 }
 
 var kinds = []Kind{Ordinary, Surplus, Overtaken}

@@ -139,7 +139,7 @@ func TestSQLJudgesAlike(t *testing.T) {
 		queues = append(queues, string(q))
 	}
 	rows, err := db.Query(t.Context(), fmt.Sprintf(`WITH bits AS (SELECT 0 AS b UNION ALL SELECT CAST(1 << range AS BIGINT) FROM range(%d))
-		SELECT wanted, class, kind, otherwise, failed, lifted, CASE%s ELSE 'review' END, coalesce(%s, '')
+		SELECT wanted, class, kind, otherwise, failed, lifted, %s, coalesce(%s, '')
 		FROM (SELECT *, %s AS situation FROM (SELECT unnest(%s) AS wanted), (SELECT unnest(%s) AS class), range(3) k(kind), (SELECT unnest(%s) AS otherwise),
 		     (SELECT DISTINCT a.b | b.b AS failed FROM bits a, bits b), (SELECT b AS lifted FROM bits WHERE b IN (0, %d, %d, %d)))
 		WHERE wanted = 'none' OR otherwise = 'review'`,

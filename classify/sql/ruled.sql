@@ -7,7 +7,7 @@ WITH numbered AS (
     CASE WHEN u.wanted = u.allowed THEN u.allowed_failed WHEN u.kind = 2 THEN u.close_failed ELSE 0 END AS failed
   FROM units u LEFT JOIN res_o o ON o.rid = u.o_rid LEFT JOIN res_r r ON r.rid = u.r_rid),
 by_policy AS (
-  SELECT * EXCLUDE (failed, situation, wanted, otherwise), wanted AS by_policy, CASE /*$judge*/ ELSE 'review' END AS otherwise
+  SELECT * EXCLUDE (failed, situation, wanted, otherwise), wanted AS by_policy, /*$judge*/ AS otherwise
   FROM (SELECT *, /*$situation*/ AS situation, '' AS otherwise FROM numbered)),
 proposed AS (
   SELECT * REPLACE (CASE WHEN kind = 2 AND wanted <> 'close' THEN 0 ELSE kind END AS kind)
@@ -22,4 +22,4 @@ checked AS (
   FROM proposed)
 SELECT * EXCLUDE (failed, situation),
   CASE WHEN queue <> 'review' THEN 0 WHEN kind = 2 THEN failed | /*$newer_bit*/ ELSE failed & ~(lifted & /*$allowances*/) END AS failed
-FROM (SELECT *, CASE /*$judge*/ ELSE 'review' END AS queue FROM (SELECT *, /*$situation*/ AS situation FROM checked))
+FROM (SELECT *, /*$judge*/ AS queue FROM (SELECT *, /*$situation*/ AS situation FROM checked))
