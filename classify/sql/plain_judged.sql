@@ -1,7 +1,7 @@
 -- What the guard leaves for plain pairs where the job has rules: failed are the checks
 -- of what the first rule that fits proposes, else of the confirmation.
 SELECT * EXCLUDE (failed, wanted, class, kind, otherwise, situation), CASE WHEN queue = 'review' THEN failed ELSE 0 END AS failed
-FROM (SELECT *, CASE /*$judge*/ ELSE 'review' END AS queue
+FROM (SELECT *, /*$judge*/ AS queue
   FROM (SELECT *, /*$situation*/ AS situation
     FROM (SELECT *, CASE
           WHEN wanted = 'review' THEN 0
