@@ -199,7 +199,12 @@ func (c *classifier) plainItems() error {
 	s["rule"], s["owner"] = c.ruleOf("rule_no", c.policy, func(string) {}), c.owner("rule_no", c.policy)
 	s["confirm_failed"], s["final"], s["due"], s["results"] = c.confirmFailed(), c.final(), c.due(c.policy), ""
 	if c.namesResults() {
-		s["results"] = "\nLEFT JOIN plain_links l ON l.o_rid = o.rid LEFT JOIN results r ON r.rid = l.r_rid"
+		// The pairs of the first key stand in no table: each side has the key once.
+		s["results"] = fmt.Sprintf(`
+LEFT JOIN (
+  SELECT o_rid, r_rid FROM plain_links
+  UNION ALL SELECT a.rid, b.rid FROM operations a JOIN results b ON b.h%[1]d = a.h%[1]d WHERE a.rid NOT IN (SELECT o_rid FROM plain_links)
+) l ON l.o_rid = o.rid LEFT JOIN results r ON r.rid = l.r_rid`, c.m.PlainPass)
 	}
 	if err := c.exec("plain_rows", s); err != nil {
 		return err
