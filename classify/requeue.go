@@ -116,13 +116,14 @@ func (c *classifier) requeueFacts() error {
 	}, "NULL")
 	personal := c.policy(func(p rules.TypePolicy) string { return fmt.Sprint(p.Risk == "irreversible" || p.Risk == "regulated") }, "false")
 	// A failure without its time was at the creation at the earliest.
+	longest := c.policy(func(p rules.TypePolicy) string { return duration(p.MaxDuration) }, duration(0))
 	firstFailed := "coalesce(" + o.Instant("first_failed_at") + ", CASE WHEN " + c.hasFailed() + " THEN " + o.Instant("created_at") + " END)"
 	checks := []string{
 		ok(idempotent, NotIdempotent),
 		ok(idem+" IS NOT NULL", NoKey),
 		ok("NOT ("+idempotent+") OR t.next_us < t.key_end_us", KeyLifetime),
 		ok(c.attempts()+" < "+limit, Attempts),
-		ok("NOT "+o.Unknown("first_failed_at")+" AND ("+firstFailed+" IS NOT NULL OR NOT "+c.hasFailed()+") AND (t.duration_end_us IS NULL OR t.next_us < t.duration_end_us)", Duration),
+		ok("NOT "+o.Unknown("first_failed_at")+" AND ("+firstFailed+" IS NOT NULL OR NOT "+c.hasFailed()+" OR ("+longest+") IS NULL) AND (t.duration_end_us IS NULL OR t.next_us < t.duration_end_us)", Duration),
 		ok(c.lastError()+" AND "+c.retryable(refused > 0), ErrorClass),
 		ok(c.unleased(), Lease),
 		ok("t.proof_end_us IS NULL OR t.next_us < t.proof_end_us", ProofLifetime),
@@ -177,7 +178,7 @@ func (c *classifier) requeueFacts() error {
 		"first_use":    firstUse,
 		"ttl":          c.policy(func(p rules.TypePolicy) string { return duration(p.KeyTTL) }, duration(0)),
 		"first_failed": firstFailed,
-		"max_duration": c.policy(func(p rules.TypePolicy) string { return duration(p.MaxDuration) }, duration(0)),
+		"max_duration": longest,
 		"payload_end":  o.Instant("payload_expires_at"),
 		"proof_end": c.policy(func(p rules.TypePolicy) string {
 			if p.ProofValid == 0 {
