@@ -93,6 +93,7 @@ func (w *world) judgeFree() {
 		}
 		r.decided.Candidates = count
 	}
+	w.straySets()
 }
 
 // unasked is V29: an effect that nobody asked for, where the export of the

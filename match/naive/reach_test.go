@@ -37,8 +37,7 @@ var everyProposal = []string{
 	"not_idempotent", "no_key", "key_lifetime", "key_shared", "attempts", "duration", "error_class", "newer_version", "sibling_effect",
 	"no_identity", "stale_export", "lease", "on_hold", "state", "no_good_effect", "good_effect_differs", "not_succeeded", "not_settled", "no_remote_id", "no_business_operation",
 	"payload", "risk", "proof_lifetime", "no_policy", "class", "no_parameter", "no_owner", "partial_register", "known_before",
-	// "a release" and "an overtaken version closed" are too rare in 1,000 worlds: classify/policy_test.go shows them.
-	"a rule", "an unexpected effect undone",
+	"a release", "a rule", "an overtaken version closed", "an unexpected effect undone",
 }
 
 // linking are the passes that link rows, in no order.

@@ -193,7 +193,7 @@ func (w *world) counterparts() {
 	}
 }
 
-// carries tells whether two rows of opposite sides have an identity key in common.
+// carries tells whether two rows have an identity key in common.
 func (w *world) carries(a, b *row) bool {
 	for i, p := range w.job.Match {
 		if !p.Identity {

@@ -1,6 +1,10 @@
 package naive
 
-import "github.com/recon-batch/recon-batch/rules"
+import (
+	"slices"
+
+	"github.com/recon-batch/recon-batch/rules"
+)
 
 // settle is V12: after the last identity pass, what is not settled and what is
 // free is checked once against all rows.
@@ -8,6 +12,25 @@ func (w *world) settle() {
 	w.unsettledLinks()
 	w.freeResults()
 	w.freeOperations()
+	w.oneKeyOneSet()
+}
+
+// oneKeyOneSet: rows whose keys disagree and that have a key in common are one
+// unresolved set, on whichever side they stand.
+func (w *world) oneKeyOneSet() {
+	var rows []*row
+	for _, x := range slices.Concat(w.o, w.r) {
+		if x.is(AmbiguousC, keysDisagree) { // by an earlier business pass (V14), too
+			rows = append(rows, x)
+		}
+	}
+	for i, x := range rows {
+		for _, y := range rows[i+1:] {
+			if w.carries(x, y) {
+				w.together([]*row{x, y})
+			}
+		}
+	}
 }
 
 // unsettledLinks is V12(a): a link whose other identity key differs is taken

@@ -98,3 +98,92 @@ func (w *world) timeFits(r, o *row) bool {
 	within := w.job.Unattributed.Within.Microseconds()
 	return within == 0 || first <= late+within+skew
 }
+
+// straySets makes unresolved sets of the operations that stay undecided for an
+// unattributed result, and of those results.
+//
+// Reading: rows that fill the same fields and agree in those which the other side fills
+// too are looked at as one, so that one item shows them, whatever the time of each: a
+// result belongs to the set of an operation where it could be the effect of one like it,
+// and where one like the result could be that of the operation.
+func (w *world) straySets() {
+	var strays []stray
+	for _, r := range w.unattributed() {
+		for _, t := range w.strayTypes(r) {
+			strays = append(strays, stray{r, w.contradicting(r, t)})
+		}
+	}
+	var free []stray
+	for _, o := range w.o {
+		if w.withoutEffectLink(o) {
+			free = append(free, stray{o, w.contradicting(o, o.field("type"))})
+		}
+	}
+	for _, o := range free {
+		if !o.row.is(AmbiguousC, unattributedResult) {
+			continue
+		}
+		for _, s := range strays {
+			if !s.row.is(AmbiguousC, unattributedResult) && !s.row.is(AmbiguousC, noUsableKey) || !agree(o, s) {
+				continue
+			}
+			like := func(all []stray, x, other stray, fits func(stray) bool) bool {
+				return slices.ContainsFunc(all, func(y stray) bool { return alike(y, x, other) && fits(y) })
+			}
+			if like(free, o, s, func(x stray) bool { return w.timeFits(s.row, x.row) }) &&
+				like(strays, s, o, func(x stray) bool { return w.timeFits(x.row, o.row) }) {
+				w.together([]*row{o.row, s.row})
+			}
+		}
+	}
+}
+
+// stray is a row with the values by which it may contradict one of the other side.
+type stray struct {
+	row    *row
+	values []any
+}
+
+// strayTypes are the types that a result may be of: its own, else those of its source.
+func (w *world) strayTypes(r *row) []any {
+	if t := r.field("type"); t != nil {
+		return []any{t}
+	}
+	if s := w.in.ResultSources[r.FileNo]; s != nil && len(s.Coverage.Types) > 0 {
+		var out []any
+		for _, t := range s.Coverage.Types {
+			out = append(out, t)
+		}
+		return out
+	}
+	return []any{nil}
+}
+
+func (w *world) contradicting(x *row, typ any) []any {
+	out := []any{typ}
+	for _, name := range append([]string{"entity", "currency"}, w.job.Unattributed.Contradicts...) {
+		out = append(out, x.field(name))
+	}
+	return out
+}
+
+// agree tells whether nothing that both fill differs.
+func agree(a, b stray) bool {
+	for i := range a.values {
+		if contradicts(a.values[i], b.values[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// alike tells whether two rows of one side fill the same fields, and agree in those
+// that a row of the other side fills too.
+func alike(a, b, other stray) bool {
+	for i := range a.values {
+		if (a.values[i] == nil) != (b.values[i] == nil) || other.values[i] != nil && contradicts(a.values[i], b.values[i]) {
+			return false
+		}
+	}
+	return true
+}
