@@ -119,22 +119,25 @@ func (w *world) straySets() {
 			free = append(free, stray{o, w.contradicting(o, o.field("type"))})
 		}
 	}
-	for _, o := range free {
-		if !o.row.is(AmbiguousC, unattributedResult) {
-			continue
-		}
-		for _, s := range strays {
-			if !s.row.is(AmbiguousC, unattributedResult) && !s.row.is(AmbiguousC, noUsableKey) || !agree(o, s) {
-				continue
-			}
-			like := func(all []stray, x, other stray, fits func(stray) bool) bool {
-				return slices.ContainsFunc(all, func(y stray) bool { return alike(y, x, other) && fits(y) })
-			}
-			if like(free, o, s, func(x stray) bool { return w.timeFits(s.row, x.row) }) &&
+	like := func(all []stray, x, other stray, fits func(stray) bool) bool {
+		return slices.ContainsFunc(all, func(y stray) bool { return alike(y, x, other) && fits(y) })
+	}
+	for _, s := range strays {
+		var set []*row
+		for _, o := range free {
+			if o.row.is(AmbiguousC, unattributedResult) && agree(o, s) &&
+				like(free, o, s, func(x stray) bool { return w.timeFits(s.row, x.row) }) &&
 				like(strays, s, o, func(x stray) bool { return w.timeFits(x.row, o.row) }) {
-				w.together([]*row{o.row, s.row})
+				set = append(set, o.row)
 			}
 		}
+		// A result out of the period stands against operations and has its own verdict.
+		if s.row.is(AmbiguousC, unattributedResult) || s.row.is(AmbiguousC, noUsableKey) {
+			if len(set) > 0 {
+				set = append(set, s.row)
+			}
+		}
+		w.together(set)
 	}
 }
 
