@@ -81,7 +81,7 @@ func TestKilled(t *testing.T) {
 			if err := cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			_ = cmd.Wait()
+			_ = cmd.Wait() // killed, which is its error
 			select {
 			case r := <-second:
 				if r.Outcome != Applied || r.Stored != stored {
