@@ -164,14 +164,7 @@ func (c *classifier) budget() error {
 			b.Field(5).(*array.BooleanBuilder).Append(t.late)
 		}
 	}
-	batch := b.NewRecordBatch()
-	defer batch.Release()
-	rr, err := array.NewRecordReader(turnSchema, []arrow.RecordBatch{batch})
-	if err != nil {
-		return err
-	}
-	defer rr.Release()
-	if err := c.db.CopyArrow(c.ctx, rr, "CREATE OR REPLACE TABLE budget_turns AS SELECT * FROM arrow_in"); err != nil {
+	if err := c.db.CopyBatch(c.ctx, b, "CREATE OR REPLACE TABLE budget_turns AS SELECT * FROM arrow_in"); err != nil {
 		return err
 	}
 	return c.exec("budget", duck.Slots{"due": c.due(c.policy)})

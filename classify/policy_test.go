@@ -10,6 +10,7 @@ import (
 
 	"github.com/recon-batch/recon-batch/classify"
 	"github.com/recon-batch/recon-batch/extract"
+	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/match"
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -88,9 +89,15 @@ const (
 // shownItem is one item as classification leaves it.
 type shownItem map[string]string
 
-// judge runs a day and returns its items by the id of the operation, or of the effect
-// where there is none; it asserts the promises.
-func judge(t *testing.T, more, operations, results string, prepare ...func(*rules.Bound, func(string))) map[string]shownItem {
+// classifiedDay is a day as classification leaves it; its promises hold.
+type classifiedDay struct {
+	db    *duck.DB
+	job   *rules.Bound
+	sides [2]*extract.Relation
+}
+
+// classified runs the day of policyJob with more policy, operations and results.
+func classified(t *testing.T, more, operations, results string, prepare ...func(*rules.Bound, func(string))) *classifiedDay {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"ours.csv": ours + first + operations, "theirs.csv": theirs + other + results, "job.yaml": fmt.Sprintf(policyJob, more)} {
@@ -102,39 +109,56 @@ func judge(t *testing.T, more, operations, results string, prepare ...func(*rule
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := job.Bind("2026-11-29", nil)
-	if err != nil {
+	d := &classifiedDay{}
+	if d.job, err = job.Bind("2026-11-29", nil); err != nil {
 		t.Fatal(err)
 	}
-	db, err := extract.OpenScratch(t.Context(), extract.ScratchOptions{SpillDir: dir, Allowed: []string{dir}, Threads: 1})
-	if err != nil {
+	if d.db, err = extract.OpenScratch(t.Context(), extract.ScratchOptions{SpillDir: dir, Allowed: []string{dir}, Threads: 1}); err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	t.Cleanup(func() {
+		if err := d.db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	for _, f := range prepare {
-		f(b, func(q string) {
-			if err := db.Exec(t.Context(), q); err != nil {
-				t.Fatal(err)
-			}
-		})
+		f(d.job, func(q string) { d.exec(t, q) })
 	}
-	var sides [2]*extract.Relation
 	for i, side := range rules.Sides {
-		if sides[i], err = extract.Load(t.Context(), db, b, side, extract.Options{StageDir: filepath.Join(dir, "stage"), BaseDir: dir}); err != nil {
+		if d.sides[i], err = extract.Load(t.Context(), d.db, d.job, side, extract.Options{StageDir: filepath.Join(dir, "stage"), BaseDir: dir}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	m, err := match.Run(t.Context(), db, b, sides[0], sides[1], match.Options{})
+	m, err := match.Run(t.Context(), d.db, d.job, d.sides[0], d.sides[1], match.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := classify.Run(t.Context(), db, b, sides[0], sides[1], m); err != nil {
+	if _, err := classify.Run(t.Context(), d.db, d.job, d.sides[0], d.sides[1], m); err != nil {
 		t.Fatal(err)
 	}
-	if err := classify.Promises(t.Context(), db, b, sides[0], sides[1]); err != nil {
+	if err := d.promises(t); err != nil {
 		t.Fatal(err)
 	}
-	return itemsOf(t, func(q string) (*sql.Rows, error) { return db.Query(t.Context(), q) })
+	return d
+}
+
+func (d *classifiedDay) exec(t *testing.T, q string) {
+	t.Helper()
+	if err := d.db.Exec(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (d *classifiedDay) promises(t *testing.T) error {
+	return classify.Promises(t.Context(), d.db, d.job, d.sides[0], d.sides[1])
+}
+
+// judge runs a day and returns its items by the id of the operation, or of the effect
+// where there is none.
+func judge(t *testing.T, more, operations, results string, prepare ...func(*rules.Bound, func(string))) map[string]shownItem {
+	t.Helper()
+	d := classified(t, more, operations, results, prepare...)
+	return itemsOf(t, func(q string) (*sql.Rows, error) { return d.db.Query(t.Context(), q) })
 }
 
 func itemsOf(t *testing.T, query func(string) (*sql.Rows, error)) map[string]shownItem {

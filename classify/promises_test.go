@@ -1,17 +1,11 @@
 package classify_test
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/recon-batch/recon-batch/classify"
-	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/fail"
-	"github.com/recon-batch/recon-batch/match"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -53,50 +47,14 @@ func TestPromisesNoticeBreaches(t *testing.T) {
 		"the same id":       {"", held, "", "INSERT INTO residual_items SELECT * FROM residual_items WHERE class = 'absent'", nil, "share their id"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			for file, text := range map[string]string{"ours.csv": ours + first + tc.operations, "theirs.csv": theirs + other + tc.results, "job.yaml": fmt.Sprintf(policyJob, tc.more)} {
-				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			job, err := rules.Load(filepath.Join(dir, "job.yaml"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := job.Bind("2026-11-29", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			db, err := extract.OpenScratch(t.Context(), extract.ScratchOptions{SpillDir: dir, Allowed: []string{dir}, Threads: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer db.Close()
-			var sides [2]*extract.Relation
-			for i, side := range rules.Sides {
-				if sides[i], err = extract.Load(t.Context(), db, b, side, extract.Options{StageDir: filepath.Join(dir, "stage"), BaseDir: dir}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			m, err := match.Run(t.Context(), db, b, sides[0], sides[1], match.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := classify.Run(t.Context(), db, b, sides[0], sides[1], m); err != nil {
-				t.Fatal(err)
-			}
-			if err := classify.Promises(t.Context(), db, b, sides[0], sides[1]); err != nil {
-				t.Fatalf("unbroken: %v", err)
-			}
+			d := classified(t, tc.more, tc.operations, tc.results)
 			if tc.breach != "" {
-				if err := db.Exec(t.Context(), tc.breach); err != nil {
-					t.Fatal(err)
-				}
+				d.exec(t, tc.breach)
 			}
 			if tc.job != nil {
-				tc.job(b)
+				tc.job(d.job)
 			}
-			err = classify.Promises(t.Context(), db, b, sides[0], sides[1])
+			err := d.promises(t)
 			if fail.ClassOf(err) != fail.Integrity || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%v, want %q", err, tc.want)
 			}

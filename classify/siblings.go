@@ -155,14 +155,7 @@ func (c *classifier) replays() error {
 		b.Field(0).(*array.StringBuilder).Append(id)
 		b.Field(1).(*array.StringBuilder).Append(root(id))
 	}
-	batch := b.NewRecordBatch()
-	defer batch.Release()
-	rr, err := array.NewRecordReader(partSchema, []arrow.RecordBatch{batch})
-	if err != nil {
-		return err
-	}
-	defer rr.Release()
-	if err := c.db.CopyArrow(c.ctx, rr, "CREATE OR REPLACE TABLE replay_parts AS SELECT * FROM arrow_in"); err != nil {
+	if err := c.db.CopyBatch(c.ctx, b, "CREATE OR REPLACE TABLE replay_parts AS SELECT * FROM arrow_in"); err != nil {
 		return err
 	}
 	if err := c.exec("replaced", nil); err != nil {

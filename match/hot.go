@@ -37,7 +37,7 @@ func (c *cascade) hotGroups(pass int, later []int, contradicted bool, into strin
 	for _, g := range groups {
 		judgeHot(contradicted, c.windowUnits(pass), g, out.add)
 	}
-	return c.db.CopyArrow(c.ctx, out.reader(), "INSERT INTO "+into+" SELECT DISTINCT o_rid, r_rid, contradicted FROM arrow_in")
+	return c.db.CopyBatch(c.ctx, out.b, "INSERT INTO "+into+" SELECT DISTINCT o_rid, r_rid, contradicted FROM arrow_in")
 }
 
 func (c *cascade) readHot(pass int, later []int, nm names, side int, groups map[string]*[2][]hotRow) error {

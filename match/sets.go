@@ -37,7 +37,7 @@ func NumberSets(ctx context.Context, db *duck.DB) error {
 	if len(f) == 0 {
 		return nil
 	}
-	return db.CopyArrow(ctx, f.reader(), "INSERT INTO set_of SELECT * FROM arrow_in")
+	return db.CopyBatch(ctx, f.members(), "INSERT INTO set_of SELECT * FROM arrow_in")
 }
 
 // forest is a union-find over nodes: rows are not negative, keys are.
@@ -72,7 +72,8 @@ func (f forest) union(a, b int64) {
 var setSchema = arrow.NewSchema([]arrow.Field{
 	{Name: "node", Type: arrow.PrimitiveTypes.Int64}, {Name: "set_id", Type: arrow.PrimitiveTypes.Int64}}, nil)
 
-func (f forest) reader() array.RecordReader {
+// members are the rows with their sets.
+func (f forest) members() *array.RecordBuilder {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, setSchema)
 	for x := range f {
 		if x >= 0 {
@@ -80,7 +81,7 @@ func (f forest) reader() array.RecordReader {
 			b.Field(1).(*array.Int64Builder).Append(f.root(x))
 		}
 	}
-	return oneBatch(setSchema, b)
+	return b
 }
 
 var pairSchema = arrow.NewSchema([]arrow.Field{
@@ -96,16 +97,4 @@ func (p *pairs) add(o, r int64, contradicted bool) {
 	p.b.Field(0).(*array.Int64Builder).Append(o)
 	p.b.Field(1).(*array.Int64Builder).Append(r)
 	p.b.Field(2).(*array.BooleanBuilder).Append(contradicted)
-}
-
-func (p *pairs) reader() array.RecordReader { return oneBatch(pairSchema, p.b) }
-
-// oneBatch reads what was built so far as a single batch. The schema is the
-// builder's own, so the reader cannot be refused.
-func oneBatch(schema *arrow.Schema, b *array.RecordBuilder) array.RecordReader {
-	rr, err := array.NewRecordReader(schema, []arrow.RecordBatch{b.NewRecordBatch()})
-	if err != nil {
-		panic("match: " + err.Error())
-	}
-	return rr
 }

@@ -471,18 +471,8 @@ func tieAccounts(list []AccountStatement, s *Summary) error {
 		}
 		return all[k]
 	}
-	var bad error
-	num := func(text string) *big.Rat {
-		if text == "" {
-			return new(big.Rat)
-		}
-		r, err := parseExact(text)
-		if err != nil {
-			bad = cmp.Or(bad, err)
-			return new(big.Rat)
-		}
-		return r
-	}
+	var read exactTexts
+	num := read.number
 	var rejected, excluded [2]int64
 	for _, a := range list {
 		where := fmt.Sprintf("account %q, day %q, currency %q", a.Account, a.Day, a.Currency)
@@ -531,5 +521,5 @@ func tieAccounts(list []AccountStatement, s *Summary) error {
 	for k := range all {
 		return breach("currency %q, %s/%s: the accounts have rows that the statement has not", k.currency, k.class, k.reason)
 	}
-	return bad
+	return read.err
 }

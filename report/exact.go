@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"math/big"
 	"regexp"
 	"strings"
@@ -70,6 +71,21 @@ func grouped(text string) string {
 		b.WriteString(frac)
 	}
 	return b.String()
+}
+
+// exactTexts reads decimal texts of the summary, "" as 0, and keeps the first error.
+type exactTexts struct{ err error }
+
+func (x *exactTexts) number(text string) *big.Rat {
+	if text == "" {
+		return new(big.Rat)
+	}
+	r, err := parseExact(text)
+	if err != nil {
+		x.err = cmp.Or(x.err, err)
+		return new(big.Rat)
+	}
+	return r
 }
 
 // isZero tells whether a decimal text is zero.

@@ -124,18 +124,8 @@ func (o *opened) carried(ctx context.Context) (map[string][]Carried, error) {
 
 // tieOpen asserts the roll-forward on the texts that will be published.
 func tieOpen(list []OpenItems, former *FormerOpen, queues []Queue, hidden bool) error {
-	var bad error
-	num := func(text string) *big.Rat {
-		if text == "" {
-			return new(big.Rat)
-		}
-		r, err := parseExact(text)
-		if err != nil {
-			bad = cmp.Or(bad, err)
-			return new(big.Rat)
-		}
-		return r
-	}
+	var read exactTexts
+	num := read.number
 	closing, opening := map[string]OpenSum{}, map[string]OpenSum{}
 	items := int64(0)
 	for _, x := range list {
@@ -196,5 +186,5 @@ func tieOpen(list []OpenItems, former *FormerOpen, queues []Queue, hidden bool) 
 			}
 		}
 	}
-	return bad
+	return read.err
 }

@@ -122,14 +122,7 @@ func (d *Delivery) writeRejects(ctx context.Context) error {
 			no++
 		}
 	}
-	batch := b.NewRecordBatch()
-	defer batch.Release()
-	rr, err := array.NewRecordReader(schema, []arrow.RecordBatch{batch})
-	if err != nil {
-		return err
-	}
-	defer rr.Release()
-	return d.DB.CopyArrow(ctx, rr, fmt.Sprintf("COPY (SELECT * EXCLUDE (no) FROM arrow_in ORDER BY no) TO %s %s", duck.Literal(d.path("rejects.parquet")), parquetOptions))
+	return d.DB.CopyBatch(ctx, b, fmt.Sprintf("COPY (SELECT * EXCLUDE (no) FROM arrow_in ORDER BY no) TO %s %s", duck.Literal(d.path("rejects.parquet")), parquetOptions))
 }
 
 // appendOr appends a number, or null for 0, which stands for unknown.
