@@ -4,22 +4,23 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"strings"
 	"time"
 )
 
-//go:embed html/report.css
-var styleSheet string
+// The page is made of html/page.tmpl and one template a section. All style sheets and
+// all scripts of the folder, in the order of their names, are one of each on the page.
+//
+//go:embed html
+var pageFiles embed.FS
 
-//go:embed html/report.html.tmpl
-var pageSource string
-
-// writeHTML writes the page: one file without a script or a reference, so that
-// it works by mail and from a disk.
+// writeHTML writes the page: one file without a reference, so that it works by mail and
+// from a disk.
 func writeHTML(_ context.Context, d *Delivery) error {
 	page, err := HTML(d.Summary)
 	if err != nil {
@@ -33,7 +34,8 @@ type page struct {
 	S        *Summary
 	Policy   string
 	Style    template.CSS
-	Tone     string // good, warn, bad
+	Script   template.JS // "" none
+	Tone     string      // good, warn, bad
 	Money    bool
 	Unproved []string
 	Bars     []bar
@@ -85,15 +87,19 @@ func HTML(s *Summary) ([]byte, error) {
 			}
 			return shown(*v)
 		},
-	}).Parse(pageSource)
+	}).ParseFS(pageFiles, "html/*.tmpl")
 	if err != nil {
 		return nil, err
 	}
-	hash := sha256.Sum256([]byte(styleSheet))
-	p := page{
-		S: s, Style: template.CSS(styleSheet), Tone: tone(s),
-		Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'; base-uri 'none'; form-action 'none'",
+	style, err := joined("html/*.css")
+	if err != nil {
+		return nil, err
 	}
+	script, err := joined("html/*.js")
+	if err != nil {
+		return nil, err
+	}
+	p := page{S: s, Style: template.CSS(style), Script: template.JS(script), Tone: tone(s), Policy: contentPolicy(style, script)}
 	for _, t := range s.Statement {
 		p.Money = p.Money || t.Operations != ""
 	}
@@ -103,10 +109,40 @@ func HTML(s *Summary) ([]byte, error) {
 	}
 	p.Verdicts = verdictRows(s)
 	var b bytes.Buffer
-	if err := t.Execute(&b, p); err != nil {
+	if err := t.ExecuteTemplate(&b, "page", p); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
+}
+
+// joined is the text of all embedded files of a pattern, in the order of their names.
+func joined(pattern string) (string, error) {
+	names, err := fs.Glob(pageFiles, pattern)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, name := range names {
+		data, err := pageFiles.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		b.Write(data)
+	}
+	return b.String(), nil
+}
+
+// contentPolicy allows the page its own style and script, and nothing else.
+func contentPolicy(style, script string) string {
+	hash := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	policy := "default-src 'none'; style-src " + hash(style)
+	if script != "" {
+		policy += "; script-src " + hash(script)
+	}
+	return policy + "; base-uri 'none'; form-action 'none'"
 }
 
 func tone(s *Summary) string {

@@ -247,18 +247,18 @@ func TestHostileValuesStayText(t *testing.T) {
 	checkSheets(t, out["report.xlsx"])
 }
 
-// checkPage asserts that a page is self-contained: a policy that allows its own
-// style and nothing else, no script, no reference, no inline handler or style.
+// checkPage asserts that a page is self-contained: a policy that allows its own style
+// and script and nothing else, no reference, no inline handler or style.
 func checkPage(t *testing.T, data []byte) {
 	t.Helper()
 	doc, err := html.Parse(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
-	allowed := map[string]bool{"html": true, "head": true, "meta": true, "title": true, "style": true, "body": true, "a": true, "header": true, "main": true, "section": true, "nav": true, "footer": true,
+	allowed := map[string]bool{"html": true, "head": true, "meta": true, "title": true, "style": true, "script": true, "body": true, "a": true, "header": true, "main": true, "section": true, "nav": true, "footer": true,
 		"h1": true, "h2": true, "h3": true, "p": true, "ul": true, "li": true, "div": true, "span": true, "bdi": true, "strong": true, "code": true, "dl": true, "dt": true, "dd": true, "details": true, "summary": true,
 		"table": true, "caption": true, "thead": true, "tbody": true, "tr": true, "th": true, "td": true, "svg": true, "rect": true}
-	var policy, style string
+	var policy, style, script string
 	tables, captions := 0, 0
 	ids, targets := map[string]bool{}, []string{}
 	for n := range doc.Descendants() {
@@ -271,6 +271,12 @@ func checkPage(t *testing.T, data []byte) {
 		switch n.Data {
 		case "style":
 			style = n.FirstChild.Data
+		case "script":
+			if script != "" || n.FirstChild == nil {
+				t.Error("a second or an empty <script>")
+			} else {
+				script = n.FirstChild.Data
+			}
 		case "caption":
 			captions++
 		case "table":
@@ -312,8 +318,15 @@ func checkPage(t *testing.T, data []byte) {
 	if tables == 0 || captions != tables {
 		t.Errorf("%d tables have %d captions", tables, captions)
 	}
-	hash := sha256.Sum256([]byte(style))
-	if want := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'; base-uri 'none'; form-action 'none'"; policy != want {
+	hash := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	want := "default-src 'none'; style-src " + hash(style)
+	if script != "" {
+		want += "; script-src " + hash(script)
+	}
+	if want += "; base-uri 'none'; form-action 'none'"; policy != want {
 		t.Errorf("policy %q, want %q", policy, want)
 	}
 	if strings.Contains(style, "url(") || strings.Contains(style, "@import") {
