@@ -103,6 +103,9 @@ func fileNames(found []*foundFile) []string {
 // they may not leave: the job's folder where the path stays inside it, otherwise
 // the folder in which the pattern begins.
 func expand(base string, in *rules.Input) (names []string, dir string, err error) {
+	if in.Pulled != nil {
+		return in.Pulled.Names, in.Pulled.Dir, nil
+	}
 	path := filepath.Clean(in.Path)
 	dir = base
 	if dir == "" {

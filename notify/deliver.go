@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/recon-batch/recon-batch/internal/secret"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -118,25 +118,5 @@ func (c *courier) tasks() []task {
 // secret reads a secret; "" where none is declared. Neither its text nor what reading
 // it says of it reaches a note.
 func (c *courier) secret(s rules.Secret, what string) (string, error) {
-	switch {
-	case s.File != "":
-		path := s.File
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(c.ending.BaseDir, path)
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return "", fmt.Errorf("%s: the file %s cannot be read", what, s.File)
-		}
-		if v := strings.TrimSpace(string(text)); v != "" {
-			return v, nil
-		}
-		return "", fmt.Errorf("%s: the file %s is empty", what, s.File)
-	case s.Env != "":
-		if v := strings.TrimSpace(os.Getenv(s.Env)); v != "" {
-			return v, nil
-		}
-		return "", fmt.Errorf("%s: the environment variable %s is not set", what, s.Env)
-	}
-	return "", nil
+	return secret.Text(s, c.ending.BaseDir, what)
 }

@@ -23,11 +23,18 @@ type Bound struct {
 // Input is one path to read: a source has one, or one for each of its dates.
 type Input struct {
 	Source   *Source
-	Path     string // pattern or exact path, dates filled in, relative to the job file's folder
-	FileDate string // 2006-01-02, or ""
-	Reach    string // path of Source.Bank.Reach, dates filled in; "" none
-	From     *int64 // declared coverage of this input, microseconds; nil where not declared
+	Path     string  // pattern or exact path, dates filled in, relative to the job file's folder; of a remote source its address or the name of its files
+	Pulled   *Pulled // the files of a remote source, once they are here; nil before, and for local files
+	FileDate string  // 2006-01-02, or ""
+	Reach    string  // path of Source.Bank.Reach, dates filled in; "" none
+	From     *int64  // declared coverage of this input, microseconds; nil where not declared
 	Until    *int64
+}
+
+// Pulled is where the files of a remote source lie.
+type Pulled struct {
+	Dir   string   // folder
+	Names []string // of the files in it, in the order in which they are read
 }
 
 // maxDays bounds the days of one source: ten years of daily files.
@@ -136,7 +143,7 @@ func (j *Job) inputs(src *Source, s Side, date string) ([]Input, error) {
 				return nil, fail.Wrap(fail.Usage, err, "bank.reach of %s", what)
 			}
 		}
-		if other, ok := dayOf[in.Path]; ok {
+		if other, ok := dayOf[in.Path]; ok && (src.Remote == nil || src.Remote.Addressed()) {
 			return nil, fail.New(fail.Usage, "%s has the same path on %s and %s: %s", what, other, day, in.Path).
 				WithHint("put the whole day in the path: {file_date}")
 		}

@@ -57,13 +57,17 @@ func (w *effective) root() *yaml.Node {
 		t.declared("within", j.Unattributed.Within)
 		t.texts("contradicts", j.Unattributed.Contradicts)
 	})
-	if len(j.Redact.Fields) > 0 || j.Redact.KeyFile != "" || j.Redact.KeyEnv != "" {
+	if len(j.Redact.Fields) > 0 || j.Redact.KeyFile != "" || j.Redact.KeyEnv != "" || j.Redact.FreeTextOff || len(j.Redact.Exempt) > 0 {
 		t.sub("redact", func(t *tree) {
 			t.sub("key", func(t *tree) {
 				t.text("file", j.Redact.KeyFile)
 				t.text("env", j.Redact.KeyEnv)
 			})
 			textMap(t, "fields", j.Redact.Fields)
+			if j.Redact.FreeTextOff {
+				t.text("free_text", "off")
+			}
+			t.texts("exempt", j.Redact.Exempt)
 		})
 	}
 	t.sub("outputs", func(t *tree) {
@@ -113,7 +117,9 @@ func (t *tree) source(side *SideSpec, s *Source) {
 	if s.Preset != nil {
 		t.presetUse(s.Preset)
 	}
-	if s.Literal {
+	if s.Remote != nil {
+		t.remote(s)
+	} else if s.Literal {
 		t.sub("path", func(t *tree) { t.text("exact", string(s.Path)) })
 	} else {
 		t.text("path", string(s.Path))

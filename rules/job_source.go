@@ -10,6 +10,7 @@ type Source struct {
 	Preset         *PresetUse // nil: the job says everything itself
 	Path           Template   // may be a glob only where it holds a pattern character and Literal is false
 	Literal        bool       // `path: {exact: …}`: no pattern is expanded
+	Remote         *Remote    // nil: files of a local folder
 	Dates          *DateRange
 	Need           Need
 	OnReject       OnReject

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -24,6 +23,9 @@ func (d *decoder) source(o *object, side Side, operations []Field) Source {
 	}
 	d.dates(o, &s)
 	d.path(o, &s)
+	if d.remote(o, &s); s.Remote == nil && !o.has("path") {
+		d.fail(o.path, "add `path: file.csv`", "%s has no path", o.path)
+	}
 	d.format(o, &s)
 	s.MinimumRecords = o.integer("minimum_records", 0, 0, 1<<40)
 	d.coverage(o, &s, side, operations)
@@ -45,14 +47,9 @@ func (d *decoder) source(o *object, side Side, operations []Field) Source {
 	return s
 }
 
-// laterSchemes are addresses of places other than local files. A colon alone is
-// part of a file name.
-var laterSchemes = regexp.MustCompile(`^(s3|gs|az|abfss?|https?|ftps?|sftp|file|postgres(?:ql)?|mysql|jdbc):`)
-
 func (d *decoder) path(o *object, s *Source) {
 	n := o.node("path")
 	if n == nil {
-		d.fail(o.path, "add `path: file.csv`", "%s has no path", o.path)
 		return
 	}
 	p := o.at("path")
@@ -69,10 +66,6 @@ func (d *decoder) path(o *object, s *Source) {
 		s.Path = Template(text)
 	}
 	if s.Path == "" {
-		return
-	}
-	if m := laterSchemes.FindStringSubmatch(string(s.Path)); m != nil && !s.Literal {
-		d.fail(p, "copy the files to a folder and name them by their path", "sources at %s: are not in this release", m[1])
 		return
 	}
 	d.template(s.Path, p, s.Dates != nil)

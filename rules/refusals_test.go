@@ -176,8 +176,26 @@ var refusals = map[string][]string{
 		"40:37: match[3].same is not in this release | it belongs to group passes; remove it",
 		"40:55: match[3].sum is not in this release | it belongs to group passes; remove it",
 	},
+	"exec_and_path": {
+		"22:13: a source that is pulled by exec has no path | remove it; the files are named by the program",
+	},
+	"exec_without_program": {
+		"22:23: results.sources[0].exec.command is an empty list | name at least one, or leave the key out",
+	},
+	"exec_secret_in_the_open": {
+		"22:63: results.sources[0].exec.env.KEY: a secret is never written in the job file | write {file: FILE} or {env: NAME}",
+	},
+	"exec_name_in_a_folder": {
+		"22:43: results.sources[0].exec.name: \"out/psp.csv\" is not the name of a file | a name without slashes that does not begin with a dot, such as charges.csv",
+	},
+	"exec_without_format": {
+		"21:7: the name of the file does not tell its format | add `format: csv` (or tsv, ndjson, json, parquet, typed, fixed, xlsx, xml)",
+	},
+	"exec_without_time": {
+		"22:61: results.sources[0].exec.timeout leaves no time | a time such as 10m",
+	},
 	"later_scheme": {
-		`22:13: sources at s3: are not in this release | copy the files to a folder and name them by their path`,
+		`22:13: sources at gs: are not in this release | copy the files to a folder and name them by their path, or let a program give them: ` + "`exec: {command: […]}`",
 	},
 	"layout_without_time": {
 		`17:63: operations.fields.created_at.layout: "YYYY-MM-DD" has no hour (of 24, or with PM) and minute | a Go layout such as 2006-01-02 15:04:05, YYYY-MM-DD HH:mm:ss, or iso`,

@@ -80,8 +80,10 @@ func (t Template) uses(name string) bool {
 	return false
 }
 
-// fill replaces the placeholders. date and fileDate are 2006-01-02; fileDate is
-// "" where the source has no dates.
+// Fill replaces the placeholders. date and fileDate are 2006-01-02; fileDate is ""
+// where the source has no dates.
+func (t Template) Fill(date, fileDate string) (string, error) { return t.fill(date, fileDate) }
+
 func (t Template) fill(date, fileDate string) (string, error) {
 	parts, err := t.parts()
 	if err != nil {

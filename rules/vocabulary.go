@@ -1,5 +1,7 @@
 package rules
 
+import "slices"
+
 // The shapes of all mappings of a job file. The texts are those of the JSON
 // Schema, and so of the help that editors show.
 
@@ -54,12 +56,19 @@ var periodShape = &shape{
 
 // sourceKeys are the keys of a source but for name and fields: a side with one
 // source may carry them itself.
-var sourceKeys = []key{
+var sourceKeys = slices.Concat(placeKeys, remoteSourceKeys(), formKeys)
+
+// placeKeys say which files of a source are read, and when.
+var placeKeys = []key{
 	{name: "preset", doc: "What is known of this kind of file: its keys stand under those of the job. `recon-batch presets list` lists them.", def: "none", value: anyValue(schema{"type": "string"}, shapeValue(presetShape))},
 	{name: "path", doc: "File to read, relative to the job file; with {date} and {file_date}. The characters * ? [ make it a pattern; {exact: …} takes them as they are, and {{ and }} stand for braces.", value: anyValue(schema{"type": "string"}, shapeValue(pathShape))},
 	{name: "dates", doc: "One path for each day, both included; {file_date} is the day. A day without its file is a missing file (need): with required it ends the run, else it is a gap in the coverage.", value: shapeValue(datesShape)},
 	{name: "need", doc: "What happens when it is missing or bad (V35): required stops; optional goes on and proves nothing; late-ok may be missing, bad stops.", def: "required", value: enumValue(Required, Optional, LateOK)},
 	{name: "on_reject", doc: "What a record that cannot be cut into its fields does (V36): fail stops the run; keep lists it, and the file proves no absence.", def: "fail", value: enumValue(RejectFail, RejectKeep)},
+}
+
+// formKeys say what the files hold and what they prove.
+var formKeys = []key{
 	{name: "format", doc: "Form of the file; never guessed from its content.", def: "by the ending of the path, or of zip.member: .csv .tsv .ndjson .jsonl .json .parquet .xlsx .xml, before .gz, .zst or .zip", value: enumValue(formatNames...)},
 	{name: "compression", doc: "Compression of the file, or zip for an archive that holds it.", def: "by the ending of the name: .gz, .zst, .zip", value: enumValue("auto", CompressionNone, CompressionGzip, CompressionZstd, CompressionZip)},
 	{name: "csv", doc: "Dialect of CSV, TSV and record-typed files.", value: shapeValue(csvShape)},
@@ -324,11 +333,16 @@ var unattributedShape = &shape{
 	},
 }
 
+// redactWays are the ways to hide a field; hash is another word for token.
+var redactWays = []string{"token", "hash", "mask", "drop"}
+
 var redactShape = &shape{
 	name: "redact", doc: "How personal fields appear in outputs.",
 	keys: []key{
 		{name: "key", doc: "The key of tokens; never written in the job file itself.", value: shapeValue(secretShape)},
-		{name: "fields", doc: "Product field → token (keyed, still joins), mask, or drop.", required: true, value: mapValue(enumValue("token", "mask", "drop"))},
+		{name: "fields", doc: "Product field → token (hashed with the key, still joins; hash is the same), mask, or drop.", def: "none", value: mapValue(enumValue(redactWays...))},
+		{name: "free_text", doc: "Card numbers, IBANs and secrets in texts are masked: on or off. docs/redaction.md says where.", def: "on", value: enumValue("on", "off")},
+		{name: "exempt", doc: "Product fields in which card numbers, IBANs and secrets stay, such as order numbers of 16 digits.", def: "none", value: listValue(patternValue(namePattern))},
 	},
 }
 
@@ -344,14 +358,14 @@ var outputsShape = &shape{
 	name: "outputs", doc: "What a run writes.",
 	keys: []key{
 		{name: "dir", doc: "Folder, relative to the job file; never above it by `..`.", def: "out", value: schema{"type": "string"}},
-		{name: "formats", doc: "Forms of queues and reports.", def: "parquet, ndjson, html, json, md, prom", value: listValue(enumValue(outputFormats...))},
+		{name: "formats", doc: "Forms of queues and reports: docs/report-outputs.md says what each is for.", def: "parquet, ndjson, html, json, md, prom", value: listValue(enumValue(outputFormats...))},
 		{name: "rows", doc: "narrow: one small row for each input row; wide: with all fields as well.", def: "narrow", value: enumValue("narrow", "wide")},
-		{name: "confirm_ndjson", doc: "Write the confirm queue as NDJSON too; it may be large.", def: "false", value: boolValue()},
+		{name: "confirm_ndjson", doc: "Write the confirm queue as NDJSON too, and as CSV where that is asked for; it may be large.", def: "false", value: boolValue()},
 		{name: "metrics", doc: "Where metrics are delivered, beside the metrics.prom of the run.", def: "nowhere", value: shapeValue(metricsShape)},
 	},
 }
 
-var outputFormats = []string{"parquet", "ndjson", "html", "xlsx", "json", "md", "prom"}
+var outputFormats = []string{"parquet", "ndjson", "html", "xlsx", "json", "md", "prom", "junit", "sarif", "csv"}
 
 // shapes are all shapes, for the schema and the tests of schema and reference.
 var shapes = []*shape{
@@ -363,5 +377,6 @@ var shapes = []*shape{
 	retryShape, backoffShape, errorsShape, compensationShape, unexpectedShape, approvalsShape, describeShape,
 	calendarShape, policyRuleShape, statesShape, transitionShape, limitsShape, retryBudgetShape, retryRateShape, blastShape, baselineShape,
 	releaseShape, canaryShape, gateShape, unattributedShape, redactShape,
+	execShape,
 	secretShape, outputsShape, metricsShape, endpointShape, notifyShape, bankShape, bankReachShape,
 }

@@ -199,19 +199,4 @@ func (d *outDir) currentID() (string, error) {
 
 // diskError gives an error of the file system its class; nil stays nil and an
 // error that has a class keeps it.
-func diskError(err error, what string) error {
-	if err == nil {
-		return nil
-	}
-	if _, ok := errors.AsType[*fail.Error](err); ok {
-		return err
-	}
-	e := fail.Wrap(fail.Resources, err, "%s", what)
-	switch {
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return e.WithHint("free disk and run again; nothing was published")
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return e.WithHint("make the folder writable, or name another one with --out")
-	}
-	return e
-}
+func diskError(err error, what string) error { return fail.Disk(err, "%s", what) }

@@ -1,0 +1,15 @@
+// Package kinds knows the puller of each kind of remote source.
+package kinds
+
+import (
+	"github.com/recon-batch/recon-batch/fetch"
+	"github.com/recon-batch/recon-batch/fetch/program"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+var pullers = map[string]fetch.Puller{
+	rules.FromExec: program.Puller{},
+}
+
+// Of gives the puller of a kind; every kind that a job file can name has one.
+func Of(kind string) fetch.Puller { return pullers[kind] }
