@@ -24,7 +24,25 @@ func (d *decoder) check(job *Job) {
 	d.checkPolicies(job)
 	d.checkPilot(job)
 	d.checkUnattributed(job)
+	d.checkRedact(job)
+}
+
+// checkRedact refuses names of fields that no side has: what they should hide would stay
+// in the clear.
+func (d *decoder) checkRedact(job *Job) {
+	known := append(fieldNames(job.Operations.Fields), fieldNames(job.Results.Fields)...)
+	for i, name := range job.Redact.Exempt {
+		if p := index("redact.exempt", i); !slices.Contains(known, name) {
+			d.fail(p, didYouMean(name, known), "neither side declares the field %q", name)
+		} else if how := job.Redact.Fields[name]; how != "" {
+			d.fail(p, "keep one of the two", "the field %s is exempt from a search, and hidden as a whole: %s", name, how)
+		}
+	}
 	for _, name := range sortedKeys(job.Redact.Fields) {
+		if name == "currency" {
+			d.fail("redact.fields.currency", "leave it out: a currency is nobody's personal data", "the totals of a report are by currency, which cannot be hidden")
+			continue
+		}
 		if job.Operations.Field(name) == nil && job.Results.Field(name) == nil {
 			known := append(fieldNames(job.Operations.Fields), fieldNames(job.Results.Fields)...)
 			d.fail("redact.fields."+name, didYouMean(name, known), "neither side declares the field %q", name)

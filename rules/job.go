@@ -139,9 +139,11 @@ type Unattributed struct {
 
 // Redact: how declared personal fields appear in outputs.
 type Redact struct {
-	KeyFile string
-	KeyEnv  string
-	Fields  map[string]string // product field → token, mask, drop
+	KeyFile     string
+	KeyEnv      string
+	Fields      map[string]string // product field → token, mask, drop
+	FreeTextOff bool              // card numbers, IBANs and secrets in texts stay
+	Exempt      []string          // product fields in which they stay
 }
 
 // Outputs of a run.

@@ -162,8 +162,8 @@ func (d *decoder) redact(o *object) Redact {
 			if !ok {
 				return
 			}
-			if !slices.Contains([]string{"token", "mask", "drop"}, how) {
-				d.failAt(at(v), p, didYouMean(how, []string{"token", "mask", "drop"}), "%s: %q is no way to redact", p, how)
+			if !slices.Contains(redactWays, how) {
+				d.failAt(at(v), p, didYouMean(how, redactWays), "%s: %q is no way to redact", p, how)
 				return
 			}
 			if how == "token" && !o.has("key") {
@@ -175,6 +175,10 @@ func (d *decoder) redact(o *object) Redact {
 	return r
 }
 
+	r.FreeTextOff = choice(o, "free_text", "on", "on", "off") == "off"
+	if r.Exempt = o.texts("exempt"); len(r.Exempt) > 0 && r.FreeTextOff {
+		o.fail("exempt", "keep one of the two", "%s exempts fields from what free_text: off leaves out altogether", o.at("exempt"))
+	}
 var defaultFormats = []string{"parquet", "ndjson", "html", "json", "md", "prom"}
 
 func (d *decoder) outputs(o *object) Outputs {
