@@ -44,7 +44,6 @@ func (d *decoder) checkRedact(job *Job) {
 			continue
 		}
 		if job.Operations.Field(name) == nil && job.Results.Field(name) == nil {
-			known := append(fieldNames(job.Operations.Fields), fieldNames(job.Results.Fields)...)
 			d.fail("redact.fields."+name, didYouMean(name, known), "neither side declares the field %q", name)
 		}
 	}

@@ -137,7 +137,8 @@ type Unattributed struct {
 	Contradicts []string      // further fields, such as amount
 }
 
-// Redact: how declared personal fields appear in outputs.
+// Redact: how declared personal fields appear in outputs, and whether free text is
+// looked through.
 type Redact struct {
 	KeyFile     string
 	KeyEnv      string

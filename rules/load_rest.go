@@ -166,19 +166,22 @@ func (d *decoder) redact(o *object) Redact {
 				d.failAt(at(v), p, didYouMean(how, redactWays), "%s: %q is no way to redact", p, how)
 				return
 			}
+			if how == "hash" {
+				how = "token"
+			}
 			if how == "token" && !o.has("key") {
 				d.failAt(at(v), p, "add `key: {file: redact.key}`", "%s: a token needs a key", p)
 			}
 			r.Fields[name] = how
 		})
 	}
-	return r
-}
-
 	r.FreeTextOff = choice(o, "free_text", "on", "on", "off") == "off"
 	if r.Exempt = o.texts("exempt"); len(r.Exempt) > 0 && r.FreeTextOff {
 		o.fail("exempt", "keep one of the two", "%s exempts fields from what free_text: off leaves out altogether", o.at("exempt"))
 	}
+	return r
+}
+
 var defaultFormats = []string{"parquet", "ndjson", "html", "json", "md", "prom"}
 
 func (d *decoder) outputs(o *object) Outputs {
