@@ -28,19 +28,23 @@ var ageBuckets = []struct {
 
 const daySecs = 24 * 60 * 60
 
-// ageing counts the open items by age. What lies after the reference time has no age yet.
-func (o *opened) ageing(ctx context.Context, in *Input) ([]AgeBucket, error) {
-	asOf := in.Bound.AsOfTime.UnixMicro()
+// ageCases are the branches of a CASE that names the bucket of an instant in microseconds.
+func ageCases(asOf int64, since string) string {
 	var cases strings.Builder
 	for _, b := range ageBuckets {
 		switch {
 		case b.until > 0:
-			fmt.Fprintf(&cases, " WHEN since_us > %d THEN '%s'", asOf-b.until*daySecs*1_000_000, b.name)
+			fmt.Fprintf(&cases, " WHEN %s > %d THEN '%s'", since, asOf-b.until*daySecs*1_000_000, b.name)
 		case b.from > 0:
 			fmt.Fprintf(&cases, " ELSE '%s'", b.name)
 		}
 	}
-	groups, err := o.groups(ctx, sqlOpenAges, duck.Slots{"buckets": cases.String()})
+	return cases.String()
+}
+
+// ageing counts the open items by age. What lies after the reference time has no age yet.
+func (o *opened) ageing(ctx context.Context, in *Input) ([]AgeBucket, error) {
+	groups, err := o.groups(ctx, sqlOpenAges, duck.Slots{"buckets": ageCases(in.Bound.AsOfTime.UnixMicro(), "since_us")})
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,14 @@ func (m *measures) ask(ctx context.Context, db *duck.DB, in *Input, red *redacto
 	}
 	return sideBySide(ctx,
 		func(ctx context.Context) error { return causes(ctx, db, in, red, s) },
-		func(ctx context.Context) error { return courses(ctx, db, in, s) })
+		func(ctx context.Context) error {
+			if err := courses(ctx, db, in, s); err != nil {
+				return err
+			}
+			var err error
+			s.Board, err = board(ctx, db, in, red, s.Exceptions.Of)
+			return err
+		})
 }
 
 // sideBySide runs functions at the same time and returns the first error.

@@ -76,12 +76,12 @@ func periodReason(job *rules.Job) string {
 }
 
 // makeRelations makes the small tables and the views that outputs read:
-// report_files, report_passes, report_exceptions, report_sample, the ENUM types
+// report_files, report_passes, report_exceptions, report_sample, report_board, the ENUM types
 // of the narrow rows, and the wide views (see wideViews and itemViews). It may run
 // again in the same database.
 func makeRelations(ctx context.Context, db *duck.DB, in *Input, red *redactor) error {
 	job := in.Bound.Job
-	stmts := []string{"DROP VIEW IF EXISTS report_exceptions_wide", "DROP VIEW IF EXISTS report_sample_wide",
+	stmts := []string{"DROP VIEW IF EXISTS report_exceptions_wide", "DROP VIEW IF EXISTS report_sample_wide", "DROP VIEW IF EXISTS report_board_wide",
 		"DROP VIEW IF EXISTS report_sheet_wide", "DROP VIEW IF EXISTS report_items", "DROP VIEW IF EXISTS report_items_confirm"}
 	stmts = append(stmts, fileTables(in)...)
 	stmts = append(stmts, passTables(job)...)
@@ -96,6 +96,7 @@ func makeRelations(ctx context.Context, db *duck.DB, in *Input, red *redactor) e
 			"o_work": needsWorkExpr("j.o_class", "j.o_reason"), "r_work": needsWorkExpr("j.r_class", "j.r_reason"),
 		}),
 		sqlSample.Render(duck.Slots{"limit": strconv.Itoa(sampleExceptions)}),
+		boardTable(boardLimits.rows),
 	)
 	raw, err := rawColumns(ctx, db, job)
 	if err != nil {

@@ -19,7 +19,7 @@ var enums = map[string][]string{
 	"Summary.mode": {"enforce", "observe", "pilot"}, "Side.side": {"operations", "results"}, "Queue.queue": queueOrder,
 	"StatementLine.class": classOrder, "Count.class": classOrder, "QueueReason.class": classOrder, "RowRef.class": classOrder,
 	"File.status": {"staged", "skipped", "missing", "refused"}, "Limit.kind": {"rows", "share", "amount", "baseline"},
-	"AccountStatement.span": {"day", "before", "after"}, "AccountLine.class": classOrder, "AgeBucket.queue": queueOrder, "TrendQueue.queue": queueOrder,
+	"AccountStatement.span": {"day", "before", "after"}, "AccountLine.class": classOrder, "BoardCause.class": classOrder, "AgeBucket.queue": queueOrder, "TrendQueue.queue": queueOrder,
 	"TrendRows.class": classOrder, "AgeBucket.bucket": {"0-1d", "1-3d", "3-7d", "7-30d", "30d+", "unknown", "waiting"},
 	"Pass.kind": {"identity", "business", "suggest"}, "Redacted.how": {"token", "mask", "drop"},
 }

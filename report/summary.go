@@ -71,6 +71,7 @@ type Summary struct {
 	Findings      []Finding          `json:"findings"`
 	Rejects       Rejects            `json:"rejects"`
 	Exceptions    Exceptions         `json:"exceptions"`
+	Board         Board              `json:"board"` // the rows that the page shows, counted
 	Unresolved    Unresolved         `json:"unresolved"`
 	Work          *Work              `json:"work,omitempty"` // attempts, failures and times of the operations
 	Series        string             `json:"series"`         // of a run that looks at a part of the job, such as a pilot; "" the whole job

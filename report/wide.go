@@ -44,8 +44,8 @@ func rawColumns(ctx context.Context, db *duck.DB, job *rules.Job) (map[rules.Sid
 }
 
 // wideViews renders the views of whole exceptions: report_exceptions_wide, which is
-// exceptions.parquet; report_sample_wide and report_sheet_wide, samples with a column
-// place before it.
+// exceptions.parquet; report_sample_wide, report_board_wide and report_sheet_wide, samples with
+// a column place before it.
 func wideViews(in *Input, red *redactor, raw map[rules.Side][]string) []string {
 	job := in.Bound.Job
 	scale, _ := amountScale(job)
@@ -89,6 +89,7 @@ func wideViews(in *Input, red *redactor, raw map[rules.Side][]string) []string {
 	for _, v := range []struct{ view, place, from, order string }{
 		{"report_exceptions_wide", "", "report_exceptions", "e.o_rid NULLS LAST, e.r_rid NULLS LAST"},
 		{"report_sample_wide", "place,", "report_sample", "e.place"},
+		{"report_board_wide", "place,", "report_board", "e.place"},
 		{"report_sheet_wide", "place,", "(" + sqlSheet.Render(duck.Slots{"limit": strconv.Itoa(sheetExceptions)}) + ")", "e.place"},
 	} {
 		slots["view"], slots["place"], slots["from"], slots["order"] = v.view, v.place, v.from, v.order
