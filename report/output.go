@@ -39,6 +39,9 @@ var Outputs = []Output{
 	{Name: "html", Write: writeHTML},
 	{Name: "xlsx", Write: writeXLSX},
 	{Name: "prom", Write: writeMetrics},
+	{Name: "junit", Write: writeJUnit},
+	{Name: "sarif", Write: writeSARIF},
+	{Name: "csv", Write: writeCSV},
 }
 
 // Deliver writes the formats that the job asks for; none named means all.
@@ -46,7 +49,7 @@ func Deliver(ctx context.Context, d *Delivery) error {
 	formats := d.In.Bound.Outputs.Formats
 	for _, f := range formats {
 		if !slices.ContainsFunc(Outputs, func(o Output) bool { return o.Name == f }) {
-			return fail.New(fail.Usage, "the output format %q is not known", f).WithHint("use parquet, ndjson, html, xlsx, json, md or prom")
+			return fail.New(fail.Usage, "the output format %q is not known", f).WithHint("use parquet, ndjson, html, xlsx, json, md, prom, junit, sarif or csv")
 		}
 	}
 	for _, o := range Outputs {

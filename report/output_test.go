@@ -56,9 +56,10 @@ func TestFilesOfARun(t *testing.T) {
 	w := newWorld(t).load()
 	got := sortedNames(files(t, w.deliver(w.build())))
 	want := []string{"exceptions.parquet", "links.parquet", "metrics.prom", "open.parquet", "operations.parquet",
+		"people/close.csv", "people/compensate.csv", "people/requeue.csv", "people/review.csv",
 		"queues/close.ndjson", "queues/close.parquet", "queues/compensate.ndjson", "queues/compensate.parquet", "queues/confirm.parquet",
 		"queues/requeue.ndjson", "queues/requeue.parquet", "queues/review.ndjson", "queues/review.parquet",
-		"rejects.parquet", "report.html", "report.json", "report.md", "report.xlsx", "results.parquet"}
+		"rejects.parquet", "report.html", "report.json", "report.junit.xml", "report.md", "report.sarif", "report.xlsx", "results.parquet"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

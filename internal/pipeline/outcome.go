@@ -87,6 +87,10 @@ func roleOf(path string) string {
 		return "withdrawn items"
 	case strings.HasPrefix(path, "queues/"):
 		return "acting queue"
+	case strings.HasPrefix(path, "people/"):
+		return "queue as people read it"
+	case path == "report.junit.xml", path == "report.sarif":
+		return "checks"
 	case strings.HasPrefix(path, "report."):
 		return "report"
 	}

@@ -46,7 +46,7 @@ func (v *Verification) OK() bool {
 // NotRecomputed says what Verify takes from the folder as it stands there.
 const NotRecomputed = "what needs the input files: whether each verdict is the right one, the sums that were read while parsing, the content digest " +
 	"(recon-batch run --dry-run --output json judges the day again, and its content_digest must be the one of the run); " +
-	"and report.html, report.md, report.xlsx, metrics.prom, which print report.json"
+	"and report.html, report.md, report.xlsx, report.junit.xml, report.sarif, metrics.prom, which print report.json, and people/, which prints the queues"
 
 // Verify recomputes offline what a run's folder says about itself, and trusts none
 // of its numbers:

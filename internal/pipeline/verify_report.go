@@ -123,8 +123,8 @@ func (v *checker) queueCounts(hidden func(field string) bool) (items int64, wron
 	}
 	for _, q := range v.summary.Queues {
 		if !q.Written {
-			for _, ext := range []string{".parquet", ".ndjson"} {
-				if path := "queues/" + q.Queue + ext; v.has(path) {
+			for _, path := range []string{"queues/" + q.Queue + ".parquet", "queues/" + q.Queue + ".ndjson", "people/" + q.Queue + ".csv"} {
+				if v.has(path) {
 					wrong = append(wrong, path+" was published although the queue was withheld")
 				}
 			}
