@@ -42,6 +42,8 @@ type Request struct {
 	Now      func() time.Time
 	Note     func(format string, args ...any)        // tells people something; never nil
 	Progress func(name string, bytes, records int64) // of one file so far; never nil
+
+	lost int // sessions that were lost before the one that gave the input
 }
 
 // Source of the request.

@@ -26,16 +26,28 @@ const (
 // Pull pulls one input by the puller of its kind into Request.Dir and writes the
 // snapshot. Whatever a folder holds that has no snapshot is for the puller to go on from.
 func Pull(ctx context.Context, p Puller, r *Request) (*Snapshot, error) {
+	if g, ok := p.(Grouper); ok {
+		all, err := PullGroup(ctx, g, []*Request{r})
+		if err != nil {
+			return nil, err
+		}
+		return all[0], nil
+	}
+	s, err := pullOne(ctx, p.Pull, r, r.Now())
+	if err != nil {
+		return nil, err
+	}
+	return s, s.write(r.Dir)
+}
+
+// pullOne pulls one input and fills its snapshot, but does not write it.
+func pullOne(ctx context.Context, pull func(context.Context, *Request) (*Snapshot, error), r *Request, begun time.Time) (*Snapshot, error) {
 	if err := os.MkdirAll(filepath.Join(r.Dir, FilesDir), 0o700); err != nil {
 		return nil, fail.Disk(err, "the folder of the snapshot cannot be made")
 	}
-	begun := r.Now()
-	s, err := p.Pull(ctx, r)
+	s, err := pull(ctx, r)
 	if err != nil {
-		if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) {
-			return nil, cause
-		}
-		return nil, err
+		return nil, interrupted(ctx, err)
 	}
 	s.SchemaVersion, s.Job, s.BusinessDate, s.FileDate = SnapshotSchema, r.Job.Name, r.Job.Date, r.Input.FileDate
 	s.Side, s.Source = string(r.Side), r.Source().Name
@@ -43,10 +55,15 @@ func Pull(ctx context.Context, p Puller, r *Request) (*Snapshot, error) {
 	if s.Files == nil {
 		s.Files = []File{}
 	}
-	if err := s.there(r.Dir); err != nil {
-		return nil, err
+	return s, s.there(r.Dir)
+}
+
+// interrupted is the reason for which the run was ended, where that is the error.
+func interrupted(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) {
+		return cause
 	}
-	return s, s.write(r.Dir)
+	return err
 }
 
 // there compares what the puller says that it wrote with what lies in the folder. A name
