@@ -106,6 +106,9 @@ func expand(base string, in *rules.Input) (names []string, dir string, err error
 	if in.Pulled != nil {
 		return in.Pulled.Names, in.Pulled.Dir, nil
 	}
+	if in.Source.Remote != nil {
+		return nil, "", fail.New(fail.Internal, "the source %s is read before it was pulled", in.Source.Name)
+	}
 	path := filepath.Clean(in.Path)
 	dir = base
 	if dir == "" {

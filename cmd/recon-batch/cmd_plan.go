@@ -79,8 +79,11 @@ func (s *session) plan(c *cli.Context) error {
 	fmt.Fprintln(w, "\nSIDE\tSOURCE\tFILE\tBYTES\tNEED\tSTAGED")
 	for _, f := range p.Files {
 		size := fmt.Sprint(f.Size)
-		if f.Missing {
+		switch {
+		case f.Missing:
 			size = "MISSING"
+		case f.Remote != "":
+			size = "by " + f.Remote
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", f.Side, printable(f.Source), printable(f.Path), size, f.Need, dash(string(f.Staged)))
 	}

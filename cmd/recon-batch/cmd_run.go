@@ -63,6 +63,8 @@ EXAMPLES
 			&cli.BoolFlag{Name: "allow-unobserved", DisableDefaultText: true, Usage: "act on what was never observed; needs --reason"},
 			&cli.StringFlag{Name: "reason", Usage: "why, as `TEXT` for manifest and report"},
 			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "do everything but publish"},
+			&cli.BoolFlag{Name: "last-snapshots", DisableDefaultText: true, Usage: "pull nothing: read the latest snapshots of the date"},
+			giveUpFlag(),
 			outputFlag(),
 			&cli.IntFlag{Name: "threads", Usage: "`N` threads of the engine", DefaultText: "the CPUs of the process"},
 			&cli.StringFlag{Name: "memory", Usage: "memory `SIZE` of the whole run, such as 2GiB", DefaultText: "cgroup limit or RAM"},
@@ -120,10 +122,13 @@ func (s *session) runOptions(c *cli.Context, jobFile string) (*pipeline.Options,
 	}
 	opt := &pipeline.Options{
 		Job: job, Out: c.String("out"), StageDir: c.String("stage-dir"), DryRun: c.Bool("dry-run"),
-		Threads: c.Int("threads"), LockWait: c.Duration("lock-wait"), Checkpoint: s.checkpoint,
+		LastSnapshots: c.Bool("last-snapshots"), Threads: c.Int("threads"), LockWait: c.Duration("lock-wait"), Checkpoint: s.checkpoint,
 	}
 	if opt.BusinessDate, err = businessDate(c, job); err != nil {
 		return nil, err
+	}
+	if wait := c.Duration("give-up-after"); wait > 0 {
+		opt.Until = time.Now().Add(wait)
 	}
 	if opt.AsOf, err = asOf(c, job); err != nil {
 		return nil, err

@@ -2,9 +2,13 @@ package main
 
 import (
 	"errors"
+	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/internal/pipeline"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -35,12 +39,17 @@ func (s *session) validateCommand() *cli.Command {
 		Usage:     "check a job file; reads no data",
 		ArgsUsage: "JOB.yaml",
 		Description: `Prints every fault of the file at once, with file:line:column, and ends with 2 if
-there is one. With --business-date the dates in it are resolved as well.
+there is one. With --business-date the dates in it are resolved as well. With --connect
+every remote source is asked whether it can be reached and gives what the job expects:
+rights, columns, types. Nothing is pulled; all problems are told at once.
 
-EXAMPLE
-   recon-batch validate --business-date 2026-11-29 job.yaml`,
+EXAMPLES
+   recon-batch validate --business-date 2026-11-29 job.yaml
+   recon-batch validate --connect --business-date 2026-11-29 job.yaml`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "business-date", Usage: "resolve the templates for this `DATE`, such as 2026-11-29, today or yesterday"},
+			&cli.BoolFlag{Name: "connect", DisableDefaultText: true, Usage: "ask the remote sources as well; needs --business-date"},
+			giveUpFlag(),
 			outputFlag(),
 		},
 		Action: s.validate,
@@ -65,6 +74,11 @@ func (s *session) validate(c *cli.Context) error {
 			if date, err = businessDate(c, job); err == nil {
 				_, err = job.Bind(date, nil)
 			}
+			if err == nil && c.Bool("connect") {
+				err = connect(c, job, date)
+			}
+		} else if c.Bool("connect") {
+			err = fail.New(fail.Usage, "--connect needs --business-date").WithHint("a date is part of what is asked for: --business-date yesterday")
 		}
 	}
 	if asJSON {
@@ -84,6 +98,18 @@ func (s *session) validate(c *cli.Context) error {
 		s.warn(w)
 	}
 	s.printf("%s: the job %q is valid (digest %s)\n", args[0], job.Name, doc.Digest[:16])
+	return nil
+}
+
+// connect asks the remote sources of a job.
+func connect(c *cli.Context, job *rules.Job, date string) error {
+	list, asked, err := pipeline.Connect(c.Context, pipeline.Options{Job: job, BusinessDate: date, Until: time.Now().Add(c.Duration("give-up-after"))})
+	switch {
+	case err != nil:
+		return err
+	case len(list) > 0:
+		return fail.New(fail.Usage, "%d of %d remote sources cannot be used as declared:\n  %s", len(list), asked, strings.Join(list, "\n  "))
+	}
 	return nil
 }
 

@@ -97,6 +97,9 @@ func Reread(ctx context.Context, o Options, dir string, look func(*Reading) erro
 		return err
 	}
 	defer func() { err = errors.Join(err, r.DB.Close()) }()
+	if err := pulledBefore(r.Bound, r.Manifest, outOfRun(dir)); err != nil {
+		return err
+	}
 	for i, side := range rules.Sides {
 		opt := extract.Options{StageDir: files, BaseDir: o.baseDir(), Pinned: pinnedOf(r.Manifest, side)}
 		if r.Rels[i], err = extract.Load(ctx, r.DB, r.Bound, side, opt); err != nil {

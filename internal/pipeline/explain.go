@@ -49,7 +49,7 @@ func Explain(ctx context.Context, o Options, run, id string) (m *Manifest, out [
 	if err := os.MkdirAll(files, 0o700); err != nil {
 		return nil, nil, diskError(err, "the stage folder cannot be made")
 	}
-	former := knowersOf(filepath.Dir(filepath.Dir(filepath.Dir(dir))), b.Job, m)
+	former := knowersOf(outOfRun(dir), b.Job, m)
 	db, err := duck.Open(ctx, duck.Options{
 		MemoryBytes: budget.DuckDB, Threads: o.threads(), SpillDir: filepath.Join(stage, "spill"), Allowed: append([]string{files, dir}, former.dirs()...),
 	})
@@ -58,6 +58,9 @@ func Explain(ctx context.Context, o Options, run, id string) (m *Manifest, out [
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	x := &explainer{ctx: ctx, db: db, b: b, dir: dir}
+	if err := pulledBefore(b, m, outOfRun(dir)); err != nil {
+		return nil, nil, err
+	}
 	for i, side := range rules.Sides {
 		if x.rels[i], err = extract.Load(ctx, db, b, side, extract.Options{StageDir: files, BaseDir: o.baseDir(), Pinned: asFound(m, side)}); err != nil {
 			return nil, nil, err

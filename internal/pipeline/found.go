@@ -19,6 +19,7 @@ type Found struct {
 	Size    int64      `json:"size"` // bytes
 	Missing bool       `json:"missing,omitempty"`
 	Need    rules.Need `json:"need"`
+	Remote  string     `json:"remote,omitempty"` // kind of a source that is pulled; its size is not known
 	Staged  Staged     `json:"staged,omitempty"` // of plan; "" where the file is missing
 
 	source *rules.Source
@@ -41,7 +42,7 @@ func markStaged(files []Found, b *rules.Bound, stage string) {
 	for i := range files {
 		f := &files[i]
 		switch {
-		case f.Missing:
+		case f.Missing || f.Remote != "":
 		case extract.MayBeStaged(stage, b.Job, f.Side, f.source, f.name, f.Size):
 			f.Staged = StagedMaybe
 		default:
@@ -57,6 +58,10 @@ func find(b *rules.Bound, base string) []Found {
 	var out []Found
 	for _, side := range rules.Sides {
 		for _, in := range b.Inputs[side] {
+			if r := in.Source.Remote; r != nil {
+				out = append(out, Found{Side: side, Source: in.Source.Name, Path: in.Path, Date: in.FileDate, Need: in.Source.Need, Remote: r.Kind, source: in.Source})
+				continue
+			}
 			at := func(p string) string {
 				if rel, err := filepath.Rel(base, p); err == nil {
 					return declaredPath(base, rel)

@@ -36,6 +36,7 @@ type Manifest struct {
 	Former        []FormerRun    `json:"former,omitempty"` // runs of earlier dates that this one read
 	Keys          []Keys         `json:"keys,omitempty"`   // what keys.parquet holds, for later runs
 	Versions      Versions       `json:"versions"`
+	Snapshots     []Snapshot     `json:"snapshots,omitempty"` // of remote sources
 	Inputs        []Input        `json:"inputs"`
 	Coverage      []Coverage     `json:"coverage"`
 	Counts        []Count        `json:"counts"`

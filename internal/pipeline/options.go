@@ -14,18 +14,20 @@ import (
 
 // Options of one run.
 type Options struct {
-	Job          *rules.Job
-	BusinessDate string        // 2006-01-02
-	AsOf         *time.Time    // nil: the job's
-	Out          string        // "": the job's outputs.dir, relative to the job file
-	StageDir     string        // "": <out>/.stage; parsed files and spilling
-	Threads      int           // 0: GOMAXPROCS, which follows the CPUs of the control group
-	Memory       int64         // bytes for the whole run; 0: what the machine allows
-	Allowed      Allowed       // what a person lets pass for this run
-	LockWait     time.Duration // for another run of this job and date
-	DryRun       bool          // everything but publish
-	Progress     func(Event)   // may be nil; called one at a time
-	Checkpoint   Checkpoint    // may be nil
+	Job           *rules.Job
+	BusinessDate  string        // 2006-01-02
+	AsOf          *time.Time    // nil: the job's
+	Out           string        // "": the job's outputs.dir, relative to the job file
+	StageDir      string        // "": <out>/.stage; parsed files and spilling
+	Threads       int           // 0: GOMAXPROCS, which follows the CPUs of the control group
+	Memory        int64         // bytes for the whole run; 0: what the machine allows
+	Allowed       Allowed       // what a person lets pass for this run
+	LockWait      time.Duration // for another run of this job and date
+	DryRun        bool          // everything but publish
+	LastSnapshots bool          // remote sources are not pulled: their latest snapshots of the date are read
+	Until         time.Time     // no outside request is tried again after it; zero: no end
+	Progress      func(Event)   // may be nil; called one at a time
+	Checkpoint    Checkpoint    // may be nil
 
 	// Of a published run that is judged again, dry (see Rejudge).
 	again    *Manifest // its inputs are read, and no others

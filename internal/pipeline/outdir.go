@@ -61,6 +61,9 @@ func (d *outDir) attempts() string     { return filepath.Join(d.date, "attempts"
 func (d *outDir) run(id string) string { return filepath.Join(d.date, id) }
 func (d *outDir) current() string      { return filepath.Join(d.date, currentName) }
 
+// outOfRun is the output folder of the run in dir.
+func outOfRun(dir string) string { return filepath.Dir(filepath.Dir(filepath.Dir(dir))) }
+
 // make creates the folders of job and date and checks them again.
 func (d *outDir) make() error {
 	if err := os.MkdirAll(d.date, 0o755); err != nil {

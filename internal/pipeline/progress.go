@@ -8,6 +8,7 @@ type Stage string
 // The stages that a run goes through.
 const (
 	StageRules   Stage = "rules"
+	StageFetch   Stage = "fetch"
 	StageExtract Stage = "extract"
 	StageMatch   Stage = "match"
 	StageClass   Stage = "classify"
@@ -15,8 +16,8 @@ const (
 	StagePublish Stage = "publish"
 )
 
-// Stages in their order.
-var Stages = []Stage{StageRules, StageExtract, StageMatch, StageClass, StageReport, StagePublish}
+// Stages in their order. A job without remote sources has no fetch.
+var Stages = []Stage{StageRules, StageFetch, StageExtract, StageMatch, StageClass, StageReport, StagePublish}
 
 // Event tells how far a run is. Events of one run come one at a time.
 type Event struct {

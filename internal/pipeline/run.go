@@ -21,16 +21,17 @@ import (
 // run is one run under way.
 type run struct {
 	Options
-	bound   *rules.Bound
-	dir     *outDir
-	budget  Budget
-	started time.Time
-	timings Timings
-	res     *Result
-	tmp     string // temporary folder of the outputs
-	former  *superseding
-	lately  *lately
-	knowers *knowers // nil: no effect that nobody asked for is undone
+	bound     *rules.Bound
+	dir       *outDir
+	budget    Budget
+	started   time.Time
+	timings   Timings
+	res       *Result
+	tmp       string // temporary folder of the outputs
+	former    *superseding
+	lately    *lately
+	snapshots []Snapshot
+	knowers   *knowers // nil: no effect that nobody asked for is undone
 
 	mu       sync.Mutex // of what follows, and of Progress
 	stage    Stage
@@ -181,6 +182,11 @@ func (r *run) engine(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	defer r.watch(ctx, db, watchEvery)()
+	if remoteJob(r.bound) {
+		if err := r.do(ctx, db, StageFetch, func() error { return r.fetch(ctx) }); err != nil {
+			return err
+		}
+	}
 	files := filepath.Join(stage, "files")
 	if err := r.stages(ctx, db, files); err != nil {
 		return err
@@ -272,6 +278,7 @@ func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 		}
 	}
 	m := r.newManifest(inputs, coverageOf(ops, res))
+	m.Snapshots = r.snapshots
 	past, err := r.past(m)
 	if err != nil {
 		return err

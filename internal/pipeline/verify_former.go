@@ -54,7 +54,7 @@ func (v *checker) former() error {
 	var seen []report.Seen
 	var trend []report.TrendPoint
 	missing := 0
-	out := filepath.Dir(filepath.Dir(filepath.Dir(v.dir)))
+	out := outOfRun(v.dir)
 	for _, f := range m.Former {
 		if f.BusinessDate >= m.BusinessDate {
 			wrong = append(wrong, fmt.Sprintf("the run %s/%s is not of an earlier business date", f.BusinessDate, f.RunID))

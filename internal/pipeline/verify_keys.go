@@ -68,7 +68,7 @@ func (v *checker) askedRuns() *knowers {
 	if v.job == nil || filepath.Base(v.dir) != m.RunID {
 		return nil
 	}
-	k := knowersOf(filepath.Dir(filepath.Dir(filepath.Dir(v.dir))), v.job, m)
+	k := knowersOf(outOfRun(v.dir), v.job, m)
 	if k == nil || len(k.unknown) > 0 || slices.ContainsFunc(k.runs, func(f knower) bool { return f.unaltered() != nil }) {
 		return nil
 	}
