@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -184,6 +185,31 @@ func TestPeopleQueuesLeftOut(t *testing.T) {
 	w = newWorld(t).load()
 	if _, ok := filesOf(t, w, "csv")["people/confirm.csv"]; ok {
 		t.Error("people/confirm.csv was written unasked")
+	}
+}
+
+// docs/report-outputs.md lists the columns as they are.
+func TestPeopleColumnsAreDocumented(t *testing.T) {
+	const name = "../docs/report-outputs.md"
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "<!-- columns: from report/output_csv.go -->\n", "<!-- end of columns -->\n"
+	before, rest, ok := strings.Cut(string(text), begin)
+	_, after, found := strings.Cut(rest, end)
+	if !ok || !found {
+		t.Fatalf("%s has no place for the columns", name)
+	}
+	want := before + begin + "  `" + strings.Join(peopleColumns, "`, `") + "`\n" + end + after
+	if *update {
+		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if string(text) != want {
+		t.Errorf("%s lists other columns; run the test with -update", name)
 	}
 }
 
