@@ -25,6 +25,7 @@ type csvReader struct {
 	s        *csvSplitter
 	name     string
 	header   []string
+	hide     bool // messages quote no cell
 	declared bool // the columns come from the job, not from a header line
 	nulls    map[string]bool
 	control  int64
@@ -292,7 +293,7 @@ func (c *csvReader) next() (*Record, error) {
 // kindText shows the kind of the line in a message.
 func (c *csvReader) kindText() string {
 	if i := c.d.Rows.Field - 1; i < len(c.s.fields) {
-		return quoteName(string(c.s.fields[i].text))
+		return quoteCell(string(c.s.fields[i].text), c.hide)
 	}
 	return `""`
 }

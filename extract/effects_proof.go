@@ -276,8 +276,12 @@ func (l *loader) checkKnown() {
 				}
 				file := l.found[i].rel
 				why := fmt.Sprintf("%s has %s with an unknown %s, the first is record %d", file, plural(int(u.Records), "record"), names[k], u.FirstRecord)
+				texts := quoteList(u.Texts)
+				if l.job.Redact.Fields[names[k]] != "" {
+					texts = hiddenCell
+				}
 				l.find("unknown_kind", l.found[i], "%s: %s. They are judged as unmapped, never by a default; add them to known.values, to the map of the status or to a scope rule once it is known what they are",
-					why, quoteList(u.Texts))
+					why, texts)
 				if l.spoiled == nil {
 					l.spoiled = map[string]string{}
 				}

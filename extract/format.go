@@ -98,15 +98,19 @@ func openStream(src *rules.Source, need []neededColumn, content io.Reader, name 
 		if err != nil {
 			return nil, err
 		}
-		return orNil(newCSVReader(&src.CSV, need, t, name, lim))
+		c, err := newCSVReader(&src.CSV, need, t, name, lim)
+		if err == nil {
+			c.hide = src.HideCells
+		}
+		return orNil(c, err)
 	case rules.FormatTyped:
 		t, err := text(src.CSV.Encoding)
 		if err != nil {
 			return nil, err
 		}
-		return orNil(newTypedReader(src, need, t, name, lim))
+		return hidingCells(src)(newTypedReader(src, need, t, name, lim))
 	case rules.FormatFixed:
-		return orNil(newFixedReader(src, need, content, name, lim))
+		return hidingCells(src)(newFixedReader(src, need, content, name, lim))
 	case rules.FormatXML:
 		return orNil(newXMLReader(src, need, content, name, lim))
 	case rules.FormatNDJSON, rules.FormatJSON:

@@ -26,10 +26,11 @@ type bankReader struct {
 	text    []byte
 	facts   []string // as JSON, once the file was read whole
 	err     error
+	hide    bool // messages quote no cell
 }
 
 func newBankReader(src *rules.Source, need []neededColumn, r io.Reader, name string) (*bankReader, error) {
-	b := &bankReader{name: name, columns: bank.Columns(bank.Format(src.Format))}
+	b := &bankReader{name: name, hide: src.HideCells, columns: bank.Columns(bank.Format(src.Format))}
 	found := make([]string, len(b.columns))
 	for i, c := range b.columns {
 		found[i] = c.String()
@@ -39,7 +40,7 @@ func newBankReader(src *rules.Source, need []neededColumn, r io.Reader, name str
 		return nil, err
 	}
 	if b.r, err = bank.Open(bank.Format(src.Format), r, name, bankOptions(src)); err != nil {
-		return nil, inputError(name, err)
+		return nil, inputError(name, b.unquoted(err))
 	}
 	b.rec.Cells = make([]Cell, len(b.columns))
 	return b, nil
@@ -77,6 +78,16 @@ func bankOptions(src *rules.Source) bank.Options {
 func (b *bankReader) Header() []string    { return b.header }
 func (b *bankReader) ControlLines() int64 { return b.r.Facts().Control + b.r.Facts().Skipped }
 
+// unquoted is an error without the texts of the file that it quotes, where they are
+// hidden.
+func (b *bankReader) unquoted(err error) error {
+	e, ok := errors.AsType[*fail.Error](err)
+	if !ok || !b.hide {
+		return err
+	}
+	return &fail.Error{Class: e.Class, Msg: unquoted(e.Error()), Hint: unquoted(e.Hint)}
+}
+
 // Trailer is what the file states about itself besides its rows: bank.Facts as
 // JSON. It is kept beside the staged file, and judged each time the file is used.
 func (b *bankReader) Trailer() []string { return b.facts }
@@ -94,7 +105,7 @@ func (b *bankReader) Next() (*Record, error) {
 	}
 	if err != nil {
 		if b.err = err; err != io.EOF {
-			b.err = inputError(b.name, err)
+			b.err = inputError(b.name, b.unquoted(err))
 		}
 		return nil, b.err
 	}

@@ -22,6 +22,7 @@ import (
 // last named column make their row a reject.
 type xlsxReader struct {
 	x       *rules.XLSX
+	hide    bool // messages quote no cell
 	name    string
 	lim     Limits
 	content *content
@@ -87,7 +88,7 @@ func openXLSX(src *rules.Source, need []neededColumn, f io.Reader, name string, 
 	if err != nil {
 		return nil, err
 	}
-	r := &xlsxReader{x: x, name: name, lim: lim, content: content, other: map[int]bool{}}
+	r := &xlsxReader{x: x, hide: src.HideCells, name: name, lim: lim, content: content, other: map[int]bool{}}
 	if err := r.open(need, f); err != nil {
 		r.Close()
 		return nil, err
@@ -297,7 +298,7 @@ func (r *xlsxReader) next() (*Record, error) {
 			return r.record()
 		case rowUnknown:
 			r.last = r.row.no
-			return nil, r.reject("the row kind "+quoteName(r.cellText(r.x.Rows.Field))+" is none of the declared ones", "")
+			return nil, r.reject("the row kind "+quoteCell(r.cellText(r.x.Rows.Field), r.hide)+" is none of the declared ones", "")
 		case rowTrailer, rowTotal:
 			r.trailer, r.ended = r.texts(), true
 		}

@@ -51,6 +51,7 @@ type kindReader struct {
 	need  []neededColumn
 	rule  string // how names of columns are compared
 	form  decimalForm
+	hide  bool // messages quote no cell
 
 	kinds    map[string]*lineKind
 	order    []*lineKind
@@ -188,7 +189,7 @@ func (k *kindReader) advance() error {
 			k.last = nil
 			shown := `""`
 			if ok {
-				shown = quoteName(string(text))
+				shown = quoteCell(string(text), k.hide)
 			}
 			return k.rejectLine(nil, "the row kind "+shown+" is none of the declared ones", "")
 		}

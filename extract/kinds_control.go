@@ -289,7 +289,7 @@ func (k *kindReader) takeFooter(kind *lineKind, fields []lineField) error {
 			if c.groups[string(f.text)] == nil && len(c.groups) >= maxControlGroups {
 				return overLimit(k.name, "lines of the kind "+quoteName(kind.Kind), maxControlGroups)
 			}
-			t, what = c.group(string(f.text)), " with "+by.Column+" "+quoteName(string(f.text))
+			t, what = c.group(string(f.text)), " with "+by.Column+" "+quoteCell(string(f.text), k.hide)
 		}
 		if t.stated {
 			return badFile(k.name, "line %d is a second line of the kind %s%s for the same records", k.lines.at(), quoteName(kind.Kind), what).
@@ -411,7 +411,7 @@ func (k *kindReader) closeScope(c *kindControl) error {
 			continue
 		}
 		if c.kind.By != nil {
-			return cutFile(k.name, "%s has no line of the kind %s for the records with %s %s", where, quoteName(c.kind.Kind), c.kind.By.Column, quoteName(key))
+			return cutFile(k.name, "%s has no line of the kind %s for the records with %s %s", where, quoteName(c.kind.Kind), c.kind.By.Column, quoteCell(key, k.hide))
 		}
 		return cutFile(k.name, "%s has no line of the kind %s, which states its totals", where, quoteName(c.kind.Kind))
 	}

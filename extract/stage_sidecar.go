@@ -114,11 +114,12 @@ func planDigest(p *stagePlan, name string) string {
 		Effects     *rules.Effects
 		Ties        []rules.Tie
 		ZeroSums    []rules.ZeroSum
+		HideCells   bool `json:",omitempty"` // the reasons of rejects quote none
 	}{
 		stageSemantics, l.Side, l.Stored(), named(p.sourceFields()), named(l.spec.Fields), l.spec.TransportColumns,
 		l.job.Match, l.job.Compare, p.src.Format, compressionOf(p.src.Compression, name), p.src.CSV, p.src.JSON,
 		p.src.Zip, p.src.Typed, p.src.Fixed, p.src.XLSX, p.src.XML, p.src.Bank,
-		p.src.Pages, p.src.Controls, p.src.Known, p.src.Effects, p.src.Ties, p.src.ZeroSums,
+		p.src.Pages, p.src.Controls, p.src.Known, p.src.Effects, p.src.Ties, p.src.ZeroSums, p.src.HideCells,
 	})
 	if err != nil {
 		panic(fmt.Sprintf("plan digest: %v", err)) // plain data always marshals
