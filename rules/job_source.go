@@ -34,6 +34,7 @@ type Source struct {
 	ZeroSums       []ZeroSum
 	Pages          *Pages
 	StatedDistinct map[string]int64 // stated_total: {distinct_keys: n}
+	HideCells      bool             // messages quote no cell: the job declares personal fields, and a broken record may have them anywhere
 }
 
 // DateRange gives one path for each day, both included ({file_date}).

@@ -94,6 +94,11 @@ func (d *decoder) job(src []byte) *Job {
 	job.Gates = d.gates(o)
 	job.Unattributed = d.unattributed(o.sub("unattributed", unattributedShape))
 	job.Redact = d.redact(o.sub("redact", redactShape))
+	for _, side := range []*SideSpec{&job.Operations, &job.Results} {
+		for i := range side.Sources {
+			side.Sources[i].HideCells = len(job.Redact.Fields) > 0
+		}
+	}
 	job.Outputs = d.outputs(o.sub("outputs", outputsShape))
 	job.Notify = d.notifications(o)
 	d.check(job)
