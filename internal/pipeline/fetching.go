@@ -59,7 +59,7 @@ type fetching struct {
 	last  bool // the latest snapshot that is there is taken, and nothing is pulled
 }
 
-// remote tells whether any source is pulled.
+// remoteJob tells whether any source is pulled.
 func remoteJob(job *rules.Bound) bool {
 	for _, side := range rules.Sides {
 		for _, in := range job.Inputs[side] {
@@ -71,61 +71,113 @@ func remoteJob(job *rules.Bound) bool {
 	return false
 }
 
-// pull pulls every remote input, all of them at once, and hands their files to the
-// inputs of the job. Every pull is brought to its end, so that the error does not depend
-// on which one fails first.
+// pulling is one remote input on its way.
+type pulling struct {
+	side  rules.Side
+	input *rules.Input
+	home  string   // folder of the pulls of the input and date
+	pulls []string // that were there before
+	dir   string   // of the snapshot
+	snap  *fetch.Snapshot
+	err   error
+}
+
+// pull pulls every remote input, and hands their files to the inputs of the job. What
+// must show one state of a source is pulled together, everything else at the same time.
+// Every pull is brought to its end, so that the error does not depend on which one fails
+// first.
 func (f *fetching) pull(ctx context.Context) ([]Snapshot, error) {
-	type pulled struct {
-		side  rules.Side
-		input *rules.Input
-		snap  *Snapshot
-		err   error
-	}
-	var list []*pulled
+	var list []*pulling
 	for _, side := range rules.Sides {
 		f.job.Inputs[side] = slices.Clone(f.job.Inputs[side])
 		for i := range f.job.Inputs[side] {
 			if in := &f.job.Inputs[side][i]; in.Source.Remote != nil {
-				list = append(list, &pulled{side: side, input: in})
+				list = append(list, &pulling{side: side, input: in})
 			}
 		}
 	}
-	var wg sync.WaitGroup
 	for _, p := range list {
-		wg.Go(func() { p.snap, p.err = f.one(ctx, p.side, p.input) })
+		if err := f.place(p); err != nil {
+			return nil, err
+		}
 	}
-	wg.Wait()
+	if f.last {
+		for _, p := range list {
+			f.latest(p)
+		}
+	} else if err := f.pullAll(ctx, list); err != nil {
+		return nil, err
+	}
 	var out []Snapshot
 	var errs []error
 	for _, p := range list {
-		if p.err == nil && p.snap != nil {
-			out = append(out, *p.snap)
+		ref, err := f.hand(p)
+		if ref != nil {
+			out = append(out, *ref)
 		}
-		errs = append(errs, p.err)
+		errs = append(errs, err)
 	}
 	return out, cmp.Or(errs...)
 }
 
-// one pulls one input. What a source that may be missing could not be asked for is
-// missing (V35); what came and is not whole is refused, as a file would be.
-func (f *fetching) one(ctx context.Context, side rules.Side, in *rules.Input) (*Snapshot, error) {
-	dir, snap, err := f.snapshot(ctx, side, in)
-	if err != nil {
-		if mayBeMissing(in.Source, err) {
-			f.note("the source %s could not be pulled: %s; it proves nothing", in.Source.Name, err)
-			in.Pulled = &rules.Pulled{}
-			return nil, nil
+// pullAll pulls the groups of the inputs.
+func (f *fetching) pullAll(ctx context.Context, list []*pulling) error {
+	of := map[*fetch.Request]*pulling{}
+	var requests []*fetch.Request
+	for _, p := range list {
+		dir, err := f.folder(p.home, p.pulls, declaration(f.job, p.input))
+		if err != nil {
+			return err
 		}
+		name := p.input.Source.Name
+		r := &fetch.Request{
+			Job: f.job, Side: p.side, Input: p.input, Dir: dir, BaseDir: f.base, Until: f.until, Now: time.Now, Note: f.note,
+			Progress: func(file string, bytes, records int64) { f.tell(name+"/"+file, bytes, records) },
+		}
+		p.dir, of[r] = dir, p
+		requests = append(requests, r)
+	}
+	groups, err := fetch.Groups(kinds.Of, requests)
+	if err != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	for _, g := range groups {
+		wg.Go(func() {
+			snaps, err := fetch.PullGroup(ctx, kinds.Of(g[0].Source().Remote.Kind), g)
+			for i, r := range g {
+				p := of[r]
+				if p.err = err; err == nil {
+					p.snap = snaps[i]
+					f.share(p)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return nil
+}
+
+// hand gives an input its files. What a source that may be missing could not be asked for
+// is missing (V35); what came and is not whole is refused, as a file would be.
+func (f *fetching) hand(p *pulling) (*Snapshot, error) {
+	in := p.input
+	if p.err != nil {
+		if !mayBeMissing(in.Source, p.err) {
+			return nil, p.err
+		}
+		f.note("the source %s could not be pulled: %s; it proves nothing", in.Source.Name, p.err)
+		in.Pulled = &rules.Pulled{}
+		return nil, nil
+	}
+	in.Pulled = &rules.Pulled{Dir: filepath.Join(p.dir, fetch.FilesDir), Names: p.snap.Names()}
+	if err := limitCoverage(in, p.snap); err != nil {
 		return nil, err
 	}
-	in.Pulled = &rules.Pulled{Dir: filepath.Join(dir, fetch.FilesDir), Names: snap.Names()}
-	if err := limitCoverage(in, snap); err != nil {
-		return nil, err
-	}
-	for _, n := range snap.Notes {
+	for _, n := range p.snap.Notes {
 		f.note("%s: %s", in.Source.Name, n)
 	}
-	return f.ref(side, in, dir, snap)
+	return f.ref(p)
 }
 
 // mayBeMissing tells whether the job lets the source be missing for this reason: one that
@@ -156,47 +208,33 @@ func limitCoverage(in *rules.Input, snap *fetch.Snapshot) error {
 	return nil
 }
 
-// snapshot finds or makes the snapshot of an input.
-func (f *fetching) snapshot(ctx context.Context, side rules.Side, in *rules.Input) (string, *fetch.Snapshot, error) {
-	home := filepath.Join(f.root, string(side)+"."+in.Source.Name, f.job.Date)
-	if in.FileDate != "" {
-		home += "." + in.FileDate
+// place finds where the snapshots of an input lie.
+func (f *fetching) place(p *pulling) (err error) {
+	p.home = filepath.Join(f.root, string(p.side)+"."+p.input.Source.Name, f.job.Date)
+	if p.input.FileDate != "" {
+		p.home += "." + p.input.FileDate
 	}
-	for p := home; len(p) >= len(f.root); p = filepath.Dir(p) {
-		if err := refuseLink(p); err != nil {
-			return "", nil, err
+	for dir := p.home; len(dir) >= len(f.root); dir = filepath.Dir(dir) {
+		if err := refuseLink(dir); err != nil {
+			return err
 		}
 	}
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return "", nil, diskError(err, "the folder of the evidence cannot be made")
+	if err := os.MkdirAll(p.home, 0o700); err != nil {
+		return diskError(err, "the folder of the evidence cannot be made")
 	}
-	pulls, err := pullsIn(home)
-	if err != nil {
-		return "", nil, err
-	}
-	if f.last {
-		for i := len(pulls) - 1; i >= 0; i-- {
-			if s, err := fetch.ReadSnapshot(pulls[i]); s != nil || err != nil {
-				return pulls[i], s, err
-			}
+	p.pulls, err = pullsIn(p.home)
+	return err
+}
+
+// latest takes the latest snapshot that is there.
+func (f *fetching) latest(p *pulling) {
+	for _, p.dir = range slices.Backward(p.pulls) {
+		if p.snap, p.err = fetch.ReadSnapshot(p.dir); p.snap != nil || p.err != nil {
+			return
 		}
-		return "", nil, fail.New(fail.Input, "the source %s has no snapshot of %s", in.Source.Name, f.job.Date).
-			WithHint("pull it first: recon-batch snapshot --business-date %s %s", f.job.Date, shellQuote(f.job.File))
 	}
-	declared := declaration(f.job, in)
-	dir, err := f.folder(home, pulls, declared)
-	if err != nil {
-		return "", nil, err
-	}
-	s, err := fetch.Pull(ctx, kinds.Of(in.Source.Remote.Kind), &fetch.Request{
-		Job: f.job, Side: side, Input: in, Dir: dir, BaseDir: f.base, Until: f.until, Now: time.Now, Note: f.note,
-		Progress: func(name string, bytes, records int64) { f.tell(in.Source.Name+"/"+name, bytes, records) },
-	})
-	if err != nil {
-		return "", nil, err
-	}
-	f.share(home, pulls, dir, s)
-	return dir, s, nil
+	p.err = fail.New(fail.Input, "the source %s has no snapshot of %s", p.input.Source.Name, f.job.Date).
+		WithHint("pull it first: recon-batch snapshot --business-date %s %s", f.job.Date, shellQuote(f.job.File))
 }
 
 // pullsIn lists the folders of pulls, oldest first.
@@ -272,19 +310,20 @@ func (f *fetching) folder(home string, pulls []string, declared string) (string,
 
 // share keeps files that an earlier pull of the date brought byte for byte only once. A
 // link that cannot be made costs room and nothing else.
-func (f *fetching) share(home string, pulls []string, dir string, s *fetch.Snapshot) {
-	if len(pulls) == 0 {
+func (f *fetching) share(p *pulling) {
+	if len(p.pulls) == 0 {
 		return
 	}
-	former, err := fetch.ReadSnapshot(pulls[len(pulls)-1])
+	last := p.pulls[len(p.pulls)-1]
+	former, err := fetch.ReadSnapshot(last)
 	if former == nil || err != nil {
 		return
 	}
 	by := map[string]string{}
 	for _, x := range former.Files {
-		by[x.SHA256] = filepath.Join(pulls[len(pulls)-1], fetch.FilesDir, filepath.FromSlash(x.Name))
+		by[x.SHA256] = filepath.Join(last, fetch.FilesDir, filepath.FromSlash(x.Name))
 	}
-	for _, x := range s.Files {
+	for _, x := range p.snap.Files {
 		old, ok := by[x.SHA256]
 		if !ok {
 			continue
@@ -293,7 +332,7 @@ func (f *fetching) share(home string, pulls []string, dir string, s *fetch.Snaps
 		if size, sum, err := fetch.HashFile(old); err != nil || size != x.Size || sum != x.SHA256 {
 			continue
 		}
-		path := filepath.Join(dir, fetch.FilesDir, filepath.FromSlash(x.Name))
+		path := filepath.Join(p.dir, fetch.FilesDir, filepath.FromSlash(x.Name))
 		if tmp := path + ".link"; os.Link(old, tmp) == nil && os.Rename(tmp, path) != nil {
 			f.note("%s is left over", displayPath(tmp))
 		}
@@ -301,17 +340,19 @@ func (f *fetching) share(home string, pulls []string, dir string, s *fetch.Snaps
 }
 
 // ref is what the manifest says of a snapshot.
-func (f *fetching) ref(side rules.Side, in *rules.Input, dir string, s *fetch.Snapshot) (*Snapshot, error) {
-	_, digest, err := fetch.HashFile(filepath.Join(dir, fetch.SnapshotFile))
+func (f *fetching) ref(p *pulling) (*Snapshot, error) {
+	_, digest, err := fetch.HashFile(filepath.Join(p.dir, fetch.SnapshotFile))
 	if err != nil {
 		return nil, diskError(err, "the snapshot cannot be read")
 	}
-	rel, err := filepath.Rel(f.out, dir)
+	rel, err := filepath.Rel(f.out, p.dir)
 	if err != nil {
 		return nil, err
 	}
-	return &Snapshot{Side: side, Source: in.Source.Name, Date: in.FileDate, Kind: s.Kind, Address: s.Address, Path: filepath.ToSlash(rel),
-		SHA256: digest, Proof: s.Proof, Through: s.Through, Requests: s.Requests}, nil
+	return &Snapshot{
+		Side: p.side, Source: p.input.Source.Name, Date: p.input.FileDate, Kind: p.snap.Kind, Address: p.snap.Address,
+		Path: filepath.ToSlash(rel), SHA256: digest, Proof: p.snap.Proof, Through: p.snap.Through, Requests: p.snap.Requests,
+	}, nil
 }
 
 // fetch pulls the remote sources of the run. One that is judged again reads what it read.
