@@ -51,23 +51,15 @@ func Find(text string) []Span {
 	}
 	var out []Span
 	l := look(text)
-	if l.secrets(text) {
+	if l.near {
 		out = findTokens(text)
 	}
-	if l.digits >= leastCard || l.digits >= 2 && l.longest >= leastIBAN {
-		ids := uuids.FindAllStringIndex(text, -1)
-		free := func(s Span) bool {
-			for _, id := range ids {
-				if s.From < id[1] && id[0] < s.Until {
-					return false
-				}
-			}
-			return !slices.ContainsFunc(out, func(o Span) bool { return s.From < o.Until && o.From < s.Until })
-		}
+	if l.digits >= leastCard || l.digits >= 2 && l.alnum >= leastIBAN {
 		// An IBAN may hold blocks of digits that look like a card; it is the longer find.
 		for _, list := range [][]Span{findIBANs(text), findCards(text)} {
 			for _, s := range list {
-				if free(s) {
+				taken := func(o Span) bool { return s.From < o.Until && o.From < s.Until }
+				if !slices.ContainsFunc(out, taken) && !insideUUID(text, s) {
 					out = append(out, s)
 				}
 			}
@@ -104,38 +96,46 @@ func Text(text string) string {
 
 // looked is what one look at a text tells: enough to leave almost all of them alone.
 type looked struct {
-	digits  int // in all
-	longest int // letters and digits in all
-	equals  bool
-	colon   bool
-	under   bool
-	dash    bool
-	dot     bool
-	upper   bool
+	digits int  // in all
+	alnum  int  // letters and digits in all
+	near   bool // three characters in a row begin a word that stands in every token
 }
+
+// code gives the characters of the words by which tokens are known five bits, letters
+// without their case; 0 all others.
+var code = func() (out [256]uint16) {
+	for i, c := range []byte("abcdefghijklmnopqrstuvwxyz_.-:/") {
+		out[c] = uint16(i + 1)
+		if isLetter(c) {
+			out[c-'a'+'A'] = uint16(i + 1)
+		}
+	}
+	return out
+}()
+
+// begins has the first three characters of those words.
+var begins = func() (out [1 << 15]bool) {
+	for _, s := range secrets {
+		for _, n := range s.near {
+			out[code[n[0]]<<10|code[n[1]]<<5|code[n[2]]] = true
+		}
+	}
+	return out
+}()
 
 func look(text string) looked {
 	var l looked
+	three := uint16(0)
 	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c >= '0' && c <= '9':
+		c := text[i]
+		three = three<<5&(1<<15-1) | code[c]
+		l.near = l.near || begins[three]
+		switch {
+		case isDigit(c):
 			l.digits++
-			l.longest++
-		case c >= 'a' && c <= 'z':
-			l.longest++
-		case c >= 'A' && c <= 'Z':
-			l.longest++
-			l.upper = true
-		case c == '=':
-			l.equals = true
-		case c == ':':
-			l.colon = true
-		case c == '_':
-			l.under = true
-		case c == '-':
-			l.dash = true
-		case c == '.':
-			l.dot = true
+			l.alnum++
+		case isLetter(c):
+			l.alnum++
 		}
 	}
 	return l

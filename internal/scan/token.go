@@ -9,45 +9,43 @@ import (
 // uuids are no numbers, whatever their digits come to.
 var uuids = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 
+func insideUUID(text string, s Span) bool {
+	return slices.ContainsFunc(uuids.FindAllStringIndex(text, -1), func(id []int) bool { return s.From < id[1] && id[0] < s.Until })
+}
+
 // secret is a form of token. The first group is what is shown before "…".
 type secret struct {
 	form *regexp.Regexp
-	may  func(looked) bool
-	near []string // one of them stands in every text of that form, in lower case
+	near []string // one of them stands in every text of that form, in lower case; at least three characters
 }
 
 var secrets = []secret{
-	{regexp.MustCompile(`(-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----)(?:[^-]|-[^-])*(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----)?`), func(l looked) bool { return l.dash && l.upper }, []string{"private key"}},
-	{regexp.MustCompile(`\b([srp]k_(?:live|test)_)[A-Za-z0-9_]{8,}`), func(l looked) bool { return l.under }, []string{"k_live_", "k_test_"}},
-	{regexp.MustCompile(`\b(whsec_)[A-Za-z0-9+/=_-]{8,}`), func(l looked) bool { return l.under }, []string{"whsec_"}},
-	{regexp.MustCompile(`\b(gh[pousr]_)[A-Za-z0-9]{20,}`), func(l looked) bool { return l.under }, []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}},
-	{regexp.MustCompile(`\b(github_pat_)[A-Za-z0-9_]{20,}`), func(l looked) bool { return l.under }, []string{"github_pat_"}},
-	{regexp.MustCompile(`\b(npm_)[A-Za-z0-9]{30,}`), func(l looked) bool { return l.under }, []string{"npm_"}},
-	{regexp.MustCompile(`\b(glpat-)[A-Za-z0-9_-]{16,}`), func(l looked) bool { return l.dash }, []string{"glpat-"}},
-	{regexp.MustCompile(`\b(xox[abeoprs]-)[A-Za-z0-9-]{10,}`), func(l looked) bool { return l.dash }, []string{"xox"}},
-	{regexp.MustCompile(`\b(SG\.)[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`), func(l looked) bool { return l.dot && l.upper }, []string{"sg."}},
-	{regexp.MustCompile(`\b(ya29\.)[A-Za-z0-9_-]{20,}`), func(l looked) bool { return l.dot }, []string{"ya29."}},
-	{regexp.MustCompile(`\b(AIza)[A-Za-z0-9_-]{30,}`), func(l looked) bool { return l.upper }, []string{"aiza"}},
-	{regexp.MustCompile(`\b(A[KS]IA)[A-Z0-9]{16}\b`), func(l looked) bool { return l.upper }, []string{"akia", "asia"}},
-	{regexp.MustCompile(`(?:\b|_)(eyJ)[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*)?`), func(l looked) bool { return l.dot && l.upper }, []string{"eyj"}},
-	{regexp.MustCompile(`(?i)\b(authorization["']?\s*[:=]\s*["']?(?:basic|digest|token|apikey|negotiate)\s+)[A-Za-z0-9._~+/=-]{4,}`), func(l looked) bool { return l.equals || l.colon }, []string{"authorization"}},
-	{regexp.MustCompile(`(?i)\b(bearer[ :=]+"?)[A-Za-z0-9._~+/=-]{8,}`), func(looked) bool { return true }, []string{"bearer"}},
+	{regexp.MustCompile(`(-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----)(?:[^-]|-[^-])*(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----)?`), []string{"private key"}},
+	{regexp.MustCompile(`\b([srp]k_(?:live|test)_)[A-Za-z0-9_]{8,}`), []string{"k_live_", "k_test_"}},
+	{regexp.MustCompile(`\b(whsec_)[A-Za-z0-9+/=_-]{8,}`), []string{"whsec_"}},
+	{regexp.MustCompile(`\b(gh[pousr]_)[A-Za-z0-9]{20,}`), []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}},
+	{regexp.MustCompile(`\b(github_pat_)[A-Za-z0-9_]{20,}`), []string{"github_pat_"}},
+	{regexp.MustCompile(`\b(npm_)[A-Za-z0-9]{30,}`), []string{"npm_"}},
+	{regexp.MustCompile(`\b(glpat-)[A-Za-z0-9_-]{16,}`), []string{"glpat-"}},
+	{regexp.MustCompile(`\b(xox[abeoprs]-)[A-Za-z0-9-]{10,}`), []string{"xox"}},
+	{regexp.MustCompile(`\b(SG\.)[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`), []string{"sg."}},
+	{regexp.MustCompile(`\b(ya29\.)[A-Za-z0-9_-]{20,}`), []string{"ya29."}},
+	{regexp.MustCompile(`\b(AIza)[A-Za-z0-9_-]{30,}`), []string{"aiza"}},
+	{regexp.MustCompile(`\b(A[KS]IA)[A-Z0-9]{16}\b`), []string{"akia", "asia"}},
+	{regexp.MustCompile(`(?:\b|_)(eyJ)[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*)?`), []string{"eyj"}},
+	{regexp.MustCompile(`(?i)\b(authorization["']?\s*[:=]\s*["']?(?:basic|digest|token|apikey|negotiate)\s+)[A-Za-z0-9._~+/=-]{4,}`), []string{"authorization"}},
+	{regexp.MustCompile(`(?i)\b(bearer[ :=]+"?)[A-Za-z0-9._~+/=-]{8,}`), []string{"bearer"}},
 	{regexp.MustCompile(`(?i)(?:\b|_)((?:pass(?:word|wd|phrase|code)?|pwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret|token|credentials?)["']?\s*[=:]\s*["']?)[^\s"'&,;<>…{}()$*` + "`" + `\[\]][^\s"'&,;<>…]{3,}`),
-		func(l looked) bool { return l.equals || l.colon }, []string{"pass", "pwd", "secret", "key", "token", "credential"}},
-	{regexp.MustCompile(`(?i)(\b[a-z][a-z0-9+.-]*://[^\s/:@"'<>]*:)[^\s/@"'<>…]+@`), func(l looked) bool { return l.colon }, []string{"://"}},
-}
-
-// secrets tells whether a text may hold a token.
-func (l looked) secrets(text string) bool {
-	return l.equals || l.colon || l.under || l.dash || l.dot || l.upper || len(text) >= 15 && strings.Contains(strings.ToLower(text), "bearer")
+		[]string{"pass", "pwd", "secret", "key", "token", "credential"}},
+	{regexp.MustCompile(`(?i)(\b[a-z][a-z0-9+.-]*://[^\s/:@"'<>]*:)[^\s/@"'<>…]+@`), []string{"://"}},
 }
 
 // findTokens lists the tokens; where two overlap, the one whose form comes first.
 func findTokens(text string) []Span {
-	l, low := look(text), strings.ToLower(text)
+	low := strings.ToLower(text)
 	var out []Span
 	for _, s := range secrets {
-		if !s.may(l) || !slices.ContainsFunc(s.near, func(n string) bool { return strings.Contains(low, n) }) {
+		if !slices.ContainsFunc(s.near, func(n string) bool { return strings.Contains(low, n) }) {
 			continue
 		}
 		for _, at := range s.form.FindAllStringSubmatchIndex(text, -1) {
