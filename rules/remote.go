@@ -11,8 +11,9 @@ import (
 // Source.Path of a kind that is named by its key alone (exec) is the name that its
 // files get, the ending of which says their format as that of a path does.
 type Remote struct {
-	Kind string // exec
+	Kind string // exec, s3
 	Exec *Exec
+	S3   *S3
 }
 
 // Addressed tells whether the kind is named by the path of the source, an address.
@@ -24,11 +25,13 @@ func (r *Remote) Addressed() bool {
 // Kinds of remote sources.
 const (
 	FromExec = "exec"
+	FromS3   = "s3"
 )
 
 // remoteKeys are the kinds, in the order of the reference.
 var remoteKeys = []remoteKey{
 	{name: FromExec, shape: execShape, read: func(d *decoder, o *object, s *Source) { s.Remote.Exec = d.exec(o, s) }},
+	{name: FromS3, shape: s3Shape, scheme: "s3", address: (*decoder).s3Address, read: (*decoder).s3},
 }
 
 // remoteKey is one kind of remote source.
@@ -37,6 +40,8 @@ type remoteKey struct {
 	shape  *shape
 	scheme string                           // the kind is meant by a path that begins so, and then the key may be left out; "" by its key alone
 	read   func(*decoder, *object, *Source) // the object is nil where the key is left out
+
+	address func(d *decoder, at string, s *Source) // checks the path, of kinds with a scheme; may be nil
 }
 
 // remoteSourceKeys are the keys of a source that say from where it is pulled.
@@ -55,7 +60,7 @@ var addressSchemes = regexp.MustCompile(`^(s3|gs|az|abfss?|https?|ftps?|sftp|fil
 // remote reads from where a source is pulled. It is called when the path is known.
 func (d *decoder) remote(o *object, s *Source) {
 	scheme := ""
-	if m := addressSchemes.FindStringSubmatch(string(s.Path)); m != nil && !s.Literal {
+	if m := addressSchemes.FindStringSubmatch(string(s.Path)); m != nil && (!s.Literal || keyOfScheme(o, m[1])) {
 		scheme = m[1]
 	}
 	var of *remoteKey
@@ -84,9 +89,18 @@ func (d *decoder) remote(o *object, s *Source) {
 		return
 	}
 	s.Remote = &Remote{Kind: of.name}
+	if of.address != nil {
+		of.address(d, o.at("path"), s)
+	}
 	if c := o.sub(of.name, of.shape); c != nil || of.scheme != "" {
 		of.read(d, c, s)
 	}
+}
+
+// keyOfScheme tells whether the source has the key of the kind that a scheme means. An exact
+// path is an address only then: a colon is part of the name of a file.
+func keyOfScheme(o *object, scheme string) bool {
+	return slices.ContainsFunc(remoteKeys, func(k remoteKey) bool { return k.scheme == scheme && o.has(k.name) })
 }
 
 // remoteHint says what to do with an address of a kind that there is none of.
@@ -107,5 +121,7 @@ func (t *tree) remote(s *Source) {
 	switch r := s.Remote; r.Kind {
 	case FromExec:
 		t.exec(r.Exec)
+	case FromS3:
+		t.s3(s)
 	}
 }

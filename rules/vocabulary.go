@@ -377,6 +377,6 @@ var shapes = []*shape{
 	retryShape, backoffShape, errorsShape, compensationShape, unexpectedShape, approvalsShape, describeShape,
 	calendarShape, policyRuleShape, statesShape, transitionShape, limitsShape, retryBudgetShape, retryRateShape, blastShape, baselineShape,
 	releaseShape, canaryShape, gateShape, unattributedShape, redactShape,
-	execShape,
+	execShape, s3Shape,
 	secretShape, outputsShape, metricsShape, endpointShape, notifyShape, bankShape, bankReachShape,
 }
