@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/rules"
@@ -214,3 +215,11 @@ func boardColumns(in *Input, red *redactor) []boardColumn {
 // boardNumbers are the columns of whole numbers.
 var boardNumbers = map[string]bool{"age": true, "due": true, "set": true, "candidates": true, "operation_file": true, "operation_record": true,
 	"result_file": true, "result_record": true, "deferred": true, "observe_only": true, "approvals": true}
+
+// fieldNames lists the names of differing fields.
+func fieldNames(differs string) []string {
+	if differs == "" {
+		return nil
+	}
+	return strings.Split(differs, ";")
+}

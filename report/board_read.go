@@ -193,8 +193,8 @@ func (t *boardRowset) add(x *boardText, s string, ok bool) {
 	if ok {
 		var found bool
 		if i, found = x.at[s]; !found {
-			i = int32(len(x.list))
-			x.at[strings.Clone(s)] = i
+			i, s = int32(len(x.list)), strings.Clone(s)
+			x.at[s] = i
 			x.list = append(x.list, visible(s))
 			t.size += len(s)
 		}

@@ -19,16 +19,24 @@ var pageFiles embed.FS
 
 // writeHTML writes the page: one file without a reference, so that it works by mail and
 // from a disk.
-func writeHTML(_ context.Context, d *Delivery) error {
-	page, err := HTML(d.Summary)
+func writeHTML(ctx context.Context, d *Delivery) error {
+	rows, err := boardPage(ctx, d.DB)
+	if err != nil {
+		return err
+	}
+	page, err := htmlPage(d.Summary, rows)
 	if err != nil {
 		return err
 	}
 	return d.write("report.html", page)
 }
 
-// HTML prints the summary as one self-contained page.
-func HTML(s *Summary) ([]byte, error) {
+// HTML prints the summary as one self-contained page. Without the rows of the board, which
+// are no part of the summary, the page has its table of the largest exceptions.
+func HTML(s *Summary) ([]byte, error) { return htmlPage(s, "") }
+
+// htmlPage prints the summary with the JSON of the board's rows.
+func htmlPage(s *Summary, rows string) ([]byte, error) {
 	style, err := joined("html/*.css")
 	if err != nil {
 		return nil, err
@@ -38,6 +46,7 @@ func HTML(s *Summary) ([]byte, error) {
 		return nil, err
 	}
 	p := newPage(s)
+	p.Board = template.JS(rows) // escaped by encode, so that no value ends the element
 	p.Style, p.Script, p.Policy = template.CSS(style), template.JS(script), contentPolicy(style, script)
 	t, err := template.New("report").Funcs(p.funcs()).ParseFS(pageFiles, "html/*.tmpl")
 	if err != nil {
@@ -67,7 +76,8 @@ func joined(pattern string) (string, error) {
 	return b.String(), nil
 }
 
-// contentPolicy allows the page its own style and script, and nothing else.
+// contentPolicy allows the page its own style and script, and nothing else; no text can
+// become markup or a script in a browser that knows trusted types.
 func contentPolicy(style, script string) string {
 	hash := func(text string) string {
 		sum := sha256.Sum256([]byte(text))
@@ -75,7 +85,7 @@ func contentPolicy(style, script string) string {
 	}
 	policy := "default-src 'none'; style-src " + hash(style)
 	if script != "" {
-		policy += "; script-src " + hash(script)
+		policy += "; script-src " + hash(script) + "; require-trusted-types-for 'script'"
 	}
 	return policy + "; base-uri 'none'; form-action 'none'"
 }

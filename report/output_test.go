@@ -271,6 +271,12 @@ func checkPage(t *testing.T, data []byte) {
 		}
 		switch n.Data {
 		case "style":
+			if slices.Contains(n.Attr, html.Attribute{Key: "type", Val: "application/json"}) {
+				if !json.Valid([]byte(n.FirstChild.Data)) {
+					t.Errorf("the data of the page are no JSON: %.100s", n.FirstChild.Data)
+				}
+				break
+			}
 			style = n.FirstChild.Data
 		case "script":
 			if script != "" || n.FirstChild == nil {
@@ -325,7 +331,7 @@ func checkPage(t *testing.T, data []byte) {
 	}
 	want := "default-src 'none'; style-src " + hash(style)
 	if script != "" {
-		want += "; script-src " + hash(script)
+		want += "; script-src " + hash(script) + "; require-trusted-types-for 'script'"
 	}
 	if want += "; base-uri 'none'; form-action 'none'"; policy != want {
 		t.Errorf("policy %q, want %q", policy, want)

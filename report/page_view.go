@@ -13,6 +13,7 @@ type page struct {
 	Policy   string
 	Style    template.CSS
 	Script   template.JS // "" none
+	Board    template.JS // the rows of the board, JSON; "" the page has none
 	Tone     string      // good, warn, bad
 	Money    bool        // some amount is declared
 	Unproved []string
@@ -109,11 +110,12 @@ func (p *page) funcs() template.FuncMap {
 		"rejectPlace": func(r Reject) place {
 			return place{Side: r.Side, File: r.File, At: p.files[fileKey{r.Side, r.Source, r.File}]}
 		},
-		"ref":     func(r RowRef) *RowRef { return &r },
-		"amounts": func(class, reason string) []verdictMoney { return verdictAmounts(p.S, class, reason) },
-		"long":    func(n int) int64 { return int64(n) },
-		"inc":     func(n int) int { return n + 1 },
-		"minus":   func(a, b int) int { return a - b },
+		"ref":        func(r RowRef) *RowRef { return &r },
+		"amounts":    func(class, reason string) []verdictMoney { return verdictAmounts(p.S, class, reason) },
+		"fieldNames": fieldNames,
+		"long":       func(n int) int64 { return int64(n) },
+		"inc":        func(n int) int { return n + 1 },
+		"minus":      func(a, b int) int { return a - b },
 		"value": func(v *string) string {
 			switch {
 			case v == nil:
