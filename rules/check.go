@@ -85,6 +85,7 @@ func (d *decoder) checkSide(job *Job, s Side) {
 	for i, src := range spec.Sources {
 		d.checkControls(job, s, &src, index(join(string(s), "sources"), i))
 		d.checkProofs(job, s, &src, index(join(string(s), "sources"), i))
+		d.checkSQL(&src, index(join(string(s), "sources"), i))
 	}
 	d.checkSurvivor(job, s)
 	if k := spec.KeepEffect; k != nil {

@@ -11,9 +11,10 @@ import (
 // Source.Path of a kind that is named by its key alone (exec) is the name that its
 // files get, the ending of which says their format as that of a path does.
 type Remote struct {
-	Kind string // exec, s3
+	Kind string // exec, s3, sql
 	Exec *Exec
 	S3   *S3
+	SQL  *SQL
 }
 
 // Addressed tells whether the kind is named by the path of the source, an address.
@@ -26,12 +27,14 @@ func (r *Remote) Addressed() bool {
 const (
 	FromExec = "exec"
 	FromS3   = "s3"
+	FromSQL  = "sql"
 )
 
 // remoteKeys are the kinds, in the order of the reference.
 var remoteKeys = []remoteKey{
 	{name: FromExec, shape: execShape, read: func(d *decoder, o *object, s *Source) { s.Remote.Exec = d.exec(o, s) }},
 	{name: FromS3, shape: s3Shape, scheme: "s3", address: (*decoder).s3Address, read: (*decoder).s3},
+	{name: FromSQL, shape: sqlShape, read: func(d *decoder, o *object, s *Source) { s.Remote.SQL = d.sql(o, s) }},
 }
 
 // remoteKey is one kind of remote source.
@@ -123,5 +126,7 @@ func (t *tree) remote(s *Source) {
 		t.exec(r.Exec)
 	case FromS3:
 		t.s3(s)
+	case FromSQL:
+		t.sql(r.SQL)
 	}
 }

@@ -377,6 +377,6 @@ var shapes = []*shape{
 	retryShape, backoffShape, errorsShape, compensationShape, unexpectedShape, approvalsShape, describeShape,
 	calendarShape, policyRuleShape, statesShape, transitionShape, limitsShape, retryBudgetShape, retryRateShape, blastShape, baselineShape,
 	releaseShape, canaryShape, gateShape, unattributedShape, redactShape,
-	execShape, s3Shape,
+	execShape, s3Shape, sqlShape, sqlTLSShape, keysetShape,
 	secretShape, outputsShape, metricsShape, endpointShape, notifyShape, bankShape, bankReachShape,
 }
