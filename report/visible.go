@@ -113,19 +113,3 @@ func markdownEscape(s string) string {
 	}
 	return b.String()
 }
-
-// sheetText makes a value plain text in a workbook, and in whatever the workbook
-// is saved as: a text that a spreadsheet could read as a formula starts with an
-// apostrophe (OWASP, CSV injection), full-width forms too.
-func sheetText(s string) string {
-	if s == "" {
-		return s
-	}
-	first, _ := utf8.DecodeRuneInString(s)
-	danger := strings.ContainsRune("=+-@\t\r\n=+-@", first)
-	s = shown(s)
-	if danger {
-		return "'" + s
-	}
-	return s
-}

@@ -1,0 +1,399 @@
+package report
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/xuri/excelize/v2"
+
+	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// A readBook is report.xlsx as another library reads it; the program writes it without one.
+type readBook struct {
+	t     *testing.T
+	f     *excelize.File
+	rows  map[string][][]string // raw values
+	names []string
+}
+
+// workbook writes report.xlsx alone.
+func (w *world) workbook() []byte {
+	w.t.Helper()
+	dir := w.t.TempDir()
+	if err := writeXLSX(w.t.Context(), &Delivery{DB: w.db, In: w.in, Summary: w.build(), Dir: dir}); err != nil {
+		w.t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "report.xlsx"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return data
+}
+
+func openBook(t *testing.T, data []byte) *readBook {
+	t.Helper()
+	f, err := excelize.OpenReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	b := &readBook{t: t, f: f, rows: map[string][][]string{}, names: f.GetSheetList()}
+	for _, name := range b.names {
+		rows, err := f.GetRows(name, excelize.Options{RawCellValue: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.rows[name] = rows
+	}
+	return b
+}
+
+// at is the address of a cell; the row is the one that people see.
+func at(t *testing.T, col, row int) string {
+	t.Helper()
+	name, err := excelize.CoordinatesToCellName(col+1, row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// cell is the raw value of a cell.
+func (b *readBook) cell(sheet string, col, row int) string {
+	rows := b.rows[sheet]
+	if row > len(rows) || col >= len(rows[row-1]) {
+		return ""
+	}
+	return rows[row-1][col]
+}
+
+func (b *readBook) number(sheet string, col, row int) bool {
+	b.t.Helper()
+	kind, err := b.f.GetCellType(sheet, at(b.t, col, row))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return kind == excelize.CellTypeUnset || kind == excelize.CellTypeNumber
+}
+
+// column finds a column by its name.
+func (b *readBook) column(sheet, name string) int {
+	b.t.Helper()
+	i := slices.Index(b.rows[sheet][headRow-1], name)
+	if i < 0 {
+		b.t.Fatalf("%s has no column %s: %q", sheet, name, b.rows[sheet][headRow-1])
+	}
+	return i
+}
+
+// data is how many rows of data a sheet has.
+func (b *readBook) data(sheet string) int { return len(b.rows[sheet]) - headRow }
+
+// eachFormula calls f with every formula.
+func (b *readBook) eachFormula(f func(sheet, cell, formula, value string)) {
+	b.t.Helper()
+	for _, sheet := range b.names {
+		for i, r := range b.rows[sheet] {
+			for j, value := range r {
+				formula, err := b.f.GetCellFormula(sheet, at(b.t, j, i+1))
+				if err != nil {
+					b.t.Fatal(err)
+				}
+				if formula != "" {
+					f(sheet, at(b.t, j, i+1), formula, value)
+				}
+			}
+		}
+	}
+}
+
+// ourFormula is all that a formula may be made of: functions, addresses, sheets and texts of
+// ours.
+var ourFormula = regexp.MustCompile(`^([-+=,()*:0-9]|"(agrees|DIFFERS|statement)"|\b(SUM|SUMIFS|ROUND|IF|AND|COUNTA|COUNTIF)\b|\$?[A-Z]{1,3}\$?[0-9]*|'(` +
+	strings.Join(sheetNames, "|") + `)( \([0-9]+\))?'!)+$`)
+
+// checkFormulas asserts that formulas are ours alone, that another engine gets the values
+// that stand beside them, and that every check agrees.
+func (b *readBook) checkFormulas() (formulas, checks int) {
+	b.t.Helper()
+	b.spoilTextNumbers()
+	b.eachFormula(func(sheet, cell, formula, value string) {
+		formulas++
+		if !ourFormula.MatchString(formula) {
+			b.t.Errorf("%s!%s is not made of our parts: %s", sheet, cell, formula)
+		}
+		got, err := b.f.CalcCellValue(sheet, cell, excelize.Options{RawCellValue: true})
+		if err != nil {
+			b.t.Errorf("%s!%s: %s: %v", sheet, cell, formula, err)
+			return
+		}
+		if value == agrees || value == differs {
+			checks++
+			if value != agrees || got != agrees {
+				b.t.Errorf("%s!%s says %s, and %s once it is computed: %s", sheet, cell, value, got, formula)
+			}
+			return
+		}
+		if !sameNumber(got, value) {
+			b.t.Errorf("%s!%s is %s, and %s once it is computed: %s", sheet, cell, value, got, formula)
+		}
+	})
+	return formulas, checks
+}
+
+// spoilTextNumbers makes texts that look like numbers other texts: this engine adds them
+// up, which spreadsheets do not (see TestWorkbookInLibreOffice).
+func (b *readBook) spoilTextNumbers() {
+	for _, sheet := range b.names {
+		for i, r := range b.rows[sheet] {
+			for j, v := range r {
+				if decimalText.MatchString(v) && !b.number(sheet, j, i+1) {
+					if err := b.f.SetCellStr(sheet, at(b.t, j, i+1), "text "+v); err != nil {
+						b.t.Fatal(err)
+					}
+				}
+			}
+		}
+	}
+}
+
+func sameNumber(a, b string) bool {
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	return errX == nil && errY == nil && x == y
+}
+
+var sheetNames = []string{"Summary", "Statement", "Accounts", "Open items", "Ageing", "Queues", "Confirm", "Requeue", "Compensate", "Review", "Close",
+	"Exceptions", "Holds", "Clusters", "Trend", "Sources", "Coverage", "Method", "Checks"}
+
+// Every sheet is there in its order, has a note, names of columns that stay in sight, a
+// filter over its data, and formulas that another engine computes alike.
+func TestWorkbookSheets(t *testing.T) {
+	w := newWorld(t).load()
+	data := w.workbook()
+	b := openBook(t, data)
+	if !slices.Equal(b.names, sheetNames) {
+		t.Errorf("sheets %q", b.names)
+	}
+	for _, name := range b.names {
+		panes, err := b.f.GetPanes(name)
+		if err != nil || !panes.Freeze || panes.YSplit != headRow || panes.TopLeftCell != "A3" {
+			t.Errorf("%s: the names of columns do not stay in sight: %+v, %v", name, panes, err)
+		}
+		if b.cell(name, 0, 1) == "" || len(b.rows[name][headRow-1]) < 2 || strings.Contains(strings.Join(b.rows[name][headRow-1], "|"), "||") {
+			t.Errorf("%s: rows 1 and 2 are %q", name, b.rows[name][:headRow])
+		}
+	}
+	if formulas, checks := b.checkFormulas(); formulas < 20 || checks < 15 {
+		t.Errorf("%d formulas, %d checks", formulas, checks)
+	}
+	if b.cell("Summary", 1, 3) != w.build().Headline {
+		t.Errorf("the first line is %q", b.cell("Summary", 1, 3))
+	}
+	for i, p := range unzippedParts(t, data) {
+		if !strings.HasPrefix(p.name, "xl/worksheets/") {
+			continue
+		}
+		if !regexp.MustCompile(`<autoFilter ref="A2:[A-Z]+[0-9]+"/>`).Match(p.data) {
+			t.Errorf("part %d, %s, has no filter", i, p.name)
+		}
+	}
+}
+
+type bookFile struct {
+	name string
+	data []byte
+}
+
+func unzippedParts(t *testing.T, data []byte) []bookFile {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := unzipped(t, data)
+	var out []bookFile
+	for i, f := range z.File {
+		out = append(out, bookFile{f.Name, texts[i]})
+	}
+	return out
+}
+
+// checkPackage asserts that every part is well-formed, is declared, and that none of them
+// is a program or leads outside.
+func checkPackage(t *testing.T, data []byte) {
+	t.Helper()
+	var types struct {
+		Override []struct {
+			PartName    string `xml:",attr"`
+			ContentType string `xml:",attr"`
+		}
+	}
+	parts := unzippedParts(t, data)
+	declared := map[string]bool{}
+	for _, p := range parts {
+		if p.name == "[Content_Types].xml" {
+			if err := xml.Unmarshal(p.data, &types); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, o := range types.Override {
+		declared[strings.TrimPrefix(o.PartName, "/")] = true
+		if strings.Contains(o.ContentType, "macro") {
+			t.Errorf("%s is %s", o.PartName, o.ContentType)
+		}
+	}
+	for _, p := range parts {
+		known := regexp.MustCompile(`^(\[Content_Types\]\.xml|_rels/\.rels|docProps/(core|app)\.xml|xl/(workbook|styles)\.xml|xl/_rels/workbook\.xml\.rels|xl/worksheets/sheet[0-9]+\.xml)$`)
+		if !known.MatchString(p.name) {
+			t.Errorf("the part %s does not belong here", p.name)
+		}
+		if path.Ext(p.name) == ".xml" && p.name != "[Content_Types].xml" && !declared[p.name] {
+			t.Errorf("%s is not declared", p.name)
+		}
+		d := xml.NewDecoder(bytes.NewReader(p.data))
+		depth := 0
+		for {
+			token, err := d.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s is not well-formed: %v", p.name, err)
+			}
+			switch e := token.(type) {
+			case xml.StartElement:
+				depth++
+				for _, a := range e.Attr {
+					if a.Name.Local == "TargetMode" || e.Name.Local == "hyperlink" {
+						t.Errorf("%s leads outside", p.name)
+					}
+				}
+			case xml.EndElement:
+				depth--
+			}
+		}
+		if depth != 0 {
+			t.Errorf("%s ends inside", p.name)
+		}
+	}
+}
+
+// Values of strangers stay text: the package is well-formed, no formula holds any of them,
+// none starts one in what the workbook is saved as, and what is cut says so and where the
+// whole value is.
+func TestWorkbookHostile(t *testing.T) {
+	data := hostileWorld(t).workbook()
+	checkPackage(t, data)
+	b := openBook(t, data)
+	b.checkFormulas()
+	hidden := regexp.MustCompile("[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069\u200b\ufffe\uffff]")
+	seen := map[string]bool{}
+	cuts := 0
+	for _, sheet := range b.names {
+		for i, r := range b.rows[sheet] {
+			for j, c := range r {
+				seen[c] = true
+				if c == "" || sheet != "Method" && sheet != "Summary" && i == 0 {
+					continue
+				}
+				if strings.ContainsRune("=+-@", rune(c[0])) && !decimalText.MatchString(c) {
+					t.Errorf("%s %s starts a formula: %q", sheet, at(t, j, i+1), c)
+				}
+				if m := hidden.FindString(c); m != "" {
+					t.Errorf("%s %s holds %q", sheet, at(t, j, i+1), m)
+				}
+				if len(c) > 1500 {
+					t.Errorf("%s %s has %d bytes", sheet, at(t, j, i+1), len(c))
+				}
+				if strings.HasSuffix(c, "(1048576 characters)") && len(r) > j+1 && sheet == "Exceptions" {
+					cuts++
+					if note := r[len(r)-1]; !strings.Contains(note, "whole in exceptions.parquet, operation a'\"<b>.csv record 122, result psp.csv.gz record 122") || !strings.Contains(note, b.rows[sheet][headRow-1][j]) {
+						t.Errorf("%s %s is cut, and the note is %q", sheet, at(t, j, i+1), note)
+					}
+				}
+			}
+		}
+	}
+	if cuts < 3 {
+		t.Errorf("%d cells say that they are cut", cuts)
+	}
+	for _, v := range []string{`'=HYPERLINK("http://x.example")`, "'@SUM(A1)", "'-2+3", `<script>alert(1)</script>`, "_x003D_1+1", "-12.50", `a\u{202E}gnp.exe`, `\u{FFFE}\u{FFFF}`} {
+		if !seen[v] {
+			t.Errorf("no cell is %q", v)
+		}
+	}
+}
+
+// A workbook that does not agree with the report is not written, and neither is one
+// without a row that the report counts.
+func TestWorkbookAgreesOrIsNone(t *testing.T) {
+	for name, change := range map[string]func(s *Summary){
+		"amount of a queue":    func(s *Summary) { s.queue("requeue").Amounts[0].Amount = "99.91" },
+		"items of a queue":     func(s *Summary) { s.queue("review").Items++ },
+		"number of exceptions": func(s *Summary) { s.Exceptions.Of++ },
+	} {
+		w := newWorld(t).load()
+		s := w.build()
+		change(s)
+		d := &Delivery{DB: w.db, In: w.in, Summary: s, Dir: t.TempDir()}
+		if err := writeXLSX(t.Context(), d); fail.ClassOf(err) != fail.Integrity {
+			t.Errorf("%s: got %v, want a breach", name, err)
+		}
+	}
+}
+
+// The items of a withheld queue are nowhere in the workbook.
+func TestWorkbookWithheldQueue(t *testing.T) {
+	w := newWorld(t)
+	w.in.Bound.Limits.BlastRadius = map[string]rules.BlastLimit{"requeue": {Amount: map[string]string{"USD": "99.89"}}}
+	w.load()
+	b := openBook(t, w.workbook())
+	for _, sheet := range []string{"Confirm", "Requeue", "Compensate", "Close"} {
+		if b.data(sheet) != 0 || !strings.Contains(b.cell(sheet, 0, 1), "withheld") {
+			t.Errorf("%s: %q", sheet, b.rows[sheet])
+		}
+	}
+	if b.data("Review") == 0 {
+		t.Error("review is not shown")
+	}
+	if b.cell("Queues", 1, 3) != "withheld" {
+		t.Errorf("the queue is said to be written: %q", b.rows["Queues"][2])
+	}
+}
+
+// Where amounts or currencies are hidden, nothing of them is added up or typed.
+func TestWorkbookRedacted(t *testing.T) {
+	for _, field := range []string{"amount", "currency"} {
+		w := newWorld(t)
+		w.in.Bound.Redact = rules.Redact{Fields: map[string]string{field: "token"}}
+		w.load()
+		b := openBook(t, w.workbook())
+		b.checkFormulas()
+		for row := firstData; row <= len(b.rows["Checks"]); row++ {
+			if what := b.cell("Checks", 0, row); strings.Contains(what, "amounts") {
+				t.Errorf("%s: %q is checked", field, what)
+			}
+		}
+		col := b.column("Review", field)
+		for row := firstData; row <= len(b.rows["Review"]); row++ {
+			if v := b.cell("Review", col, row); v != "" && !strings.HasPrefix(v, "tok_") {
+				t.Errorf("%s: row %d shows %q", field, row, v)
+			}
+		}
+	}
+}
