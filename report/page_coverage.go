@@ -13,9 +13,9 @@ type timeline struct {
 	Rows    []timelineRow
 	Of      int // accounts in all: those with gaps are shown first
 	Ticks   []tick
-	Period  *stretch  // nil: none is declared, or it lies outside
-	Now     string // place of the reference time; "" outside
-	Clipped bool   // some of what is proved, or not, lies outside what is drawn
+	Period  *stretch // nil: none is declared, or it lies outside
+	Now     string   // place of the reference time; "" outside
+	Clipped bool     // some of what is proved, or not, lies outside what is drawn
 }
 
 // timelineRow is one account.

@@ -9,10 +9,11 @@ import (
 
 // latencyView draws times to confirmation on a logarithmic axis.
 type latencyView struct {
-	Rows  []latencyRow
-	Ticks []tick
-	Table []LatencyRow
-	Of    int
+	Rows   []latencyRow
+	Ticks  []tick
+	Table  []LatencyRow
+	Of     int
+	ByType []Confirmation // where some type has several accounts
 }
 
 // latencyRow is one type and account with the places of its percentiles.
@@ -52,10 +53,17 @@ func latencyOf(s *Summary) *latencyView {
 	if out.Of > latencyRows {
 		out.Table = most[:latencyRows]
 	}
+	same := func(c Confirmation, l LatencyRow) bool { return c.Type == l.Type && c.Links == l.Count }
+	if s.Work != nil && !slices.EqualFunc(s.Work.Confirmation, s.Latency, same) {
+		out.ByType = s.Work.Confirmation[:min(len(s.Work.Confirmation), latencyRows)]
+	}
 	most = most[:min(len(most), latencyDrawn)]
 	low, high := int64(math.MaxInt64), int64(0)
 	for _, l := range most {
-		low, high = min(low, max(l.P50, 1_000)), max(high, l.Max)
+		high = max(high, l.Max)
+		if l.P50 > 0 { // what is not has no place on the axis
+			low = min(low, l.P50)
+		}
 	}
 	from, until := latencyTicks[0], latencyTicks[len(latencyTicks)-1]
 	for _, t := range latencyTicks {

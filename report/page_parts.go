@@ -43,8 +43,11 @@ func currencyRows(s *Summary) []currencyRow {
 	return out
 }
 
-// verdictMoney is what one verdict is about in one currency.
-type verdictMoney struct{ Currency, Operations, Results, Difference string }
+// verdictMoney is a line of the statement of a currency.
+type verdictMoney struct {
+	Currency string
+	StatementLine
+}
 
 // verdictAmounts lists the money of a verdict, every currency of it.
 func verdictAmounts(s *Summary, class, reason string) []verdictMoney {
@@ -52,7 +55,7 @@ func verdictAmounts(s *Summary, class, reason string) []verdictMoney {
 	for _, t := range s.Statement {
 		for _, l := range t.Lines {
 			if l.Class == class && l.Reason == reason && l.Difference != "" {
-				out = append(out, verdictMoney{t.Currency, l.OperationAmount, l.ResultAmount, l.Difference})
+				out = append(out, verdictMoney{t.Currency, l})
 			}
 		}
 	}

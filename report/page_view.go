@@ -111,6 +111,7 @@ func (p *page) funcs() template.FuncMap {
 			return place{Side: r.Side, File: r.File, At: p.files[fileKey{r.Side, r.Source, r.File}]}
 		},
 		"ref":        func(r RowRef) *RowRef { return &r },
+		"zero":       func(amount string) bool { return amount == "" || isZero(amount) },
 		"amounts":    func(class, reason string) []verdictMoney { return verdictAmounts(p.S, class, reason) },
 		"fieldNames": fieldNames,
 		"long":       func(n int) int64 { return int64(n) },
