@@ -73,6 +73,7 @@ func Build(ctx context.Context, db *duck.DB, in *Input) (*Summary, error) {
 	}
 	s.Findings = append(s.Findings, said(s, in.Bound)...)
 	s.Next = append(next(s, in, red), lift(s, in)...)
+	red.maskSummary(s)
 	return s, nil
 }
 
@@ -406,7 +407,7 @@ func next(s *Summary, in *Input, red *redactor) []Step {
 				id = *v.Results
 			}
 		}
-		if (red.redacted(field) || !plainID.MatchString(id)) && at != nil {
+		if (red.redacted(field) || !plainID.MatchString(id) || red.people(field, id) != id) && at != nil {
 			id = fmt.Sprintf("%s:%d", at.File, at.Record)
 		}
 		if plainID.MatchString(id) {

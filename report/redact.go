@@ -23,7 +23,10 @@ const tokenDigits = 32
 
 // redactor renders the SQL that hides declared personal fields before a value
 // leaves the engine.
-type redactor struct{ fields map[string]string }
+type redactor struct {
+	fields map[string]string
+	free   freeText
+}
 
 // newRedactor loads the key into the engine. The key is bound, never part of a
 // statement's text; it is prepared as the two pads of HMAC (RFC 2104 §2) with
@@ -53,7 +56,7 @@ func newRedactor(ctx context.Context, db *duck.DB, job *rules.Job, key []byte) (
 			return nil, err
 		}
 	}
-	return &redactor{fields: job.Redact.Fields}, nil
+	return &redactor{fields: job.Redact.Fields, free: newFreeText(job)}, nil
 }
 
 // dropped tells whether the field has no column at all in wide outputs.

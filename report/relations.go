@@ -102,9 +102,15 @@ func makeRelations(ctx context.Context, db *duck.DB, in *Input, red *redactor) e
 	if err != nil {
 		return err
 	}
-	stmts = append(stmts, wideViews(in, red, raw)...)
-	stmts = append(stmts, itemViews(in, red)...)
 	for _, q := range stmts {
+		if err := db.Exec(ctx, q); err != nil {
+			return err
+		}
+	}
+	if err := red.lookThrough(ctx, db, job, raw); err != nil {
+		return err
+	}
+	for _, q := range append(wideViews(in, red, raw), itemViews(in, red)...) {
 		if err := db.Exec(ctx, q); err != nil {
 			return err
 		}

@@ -54,36 +54,7 @@ func wideViews(in *Input, red *redactor, raw map[rules.Side][]string) []string {
 		null := fmt.Sprintf("CAST(NULL AS DECIMAL(38,%d))", scale)
 		money = fmt.Sprintf("%[1]s AS o_value, %[1]s AS r_value, %[1]s AS difference,", null)
 	}
-	staged := []string{red.expr("currency", "e.currency") + " AS currency"}
-	var fields []string
-	for _, side := range rules.Sides {
-		for _, f := range job.Spec(side).Fields {
-			if red.dropped(f.Name) {
-				continue
-			}
-			value, found := duck.Ident("f_"+short(side)+"_"+f.Name), duck.Ident("raw_"+short(side)+"_"+f.Name)
-			text := value
-			switch {
-			case red.redacted(f.Name):
-				// A token looks at the key's table: that is a join, after which there is no order.
-				staged = append(staged, red.expr(f.Name, fieldText(short(side), f))+" AS "+value)
-			default:
-				staged = append(staged, short(side)+"."+duck.Ident("f_"+f.Name)+" AS "+value)
-				text = canonicalText(value, f)
-				if slices.Contains(raw[side], f.Name) {
-					staged = append(staged, short(side)+"."+duck.Ident("raw_"+f.Name)+" AS "+found)
-					text = "coalesce(" + found + ", " + text + ")"
-				}
-			}
-			fields = append(fields, text+" AS "+duck.Ident(fieldColumn(side, f.Name))+",")
-		}
-	}
-	slots := duck.Slots{
-		"pass":   passOf(job),
-		"money":  "currency, " + money,
-		"fields": strings.Join(fields, "\n       "),
-		"staged": strings.Join(staged, ",\n         "),
-	}
+	slots := duck.Slots{"pass": passOf(job), "money": "currency, " + money}
 	bothFileSlots(in, slots)
 	var out []string
 	for _, v := range []struct{ view, place, from, order string }{
@@ -92,10 +63,44 @@ func wideViews(in *Input, red *redactor, raw map[rules.Side][]string) []string {
 		{"report_board_wide", "place,", "report_board", "e.place"},
 		{"report_sheet_wide", "place,", "(" + sqlSheet.Render(duck.Slots{"limit": strconv.Itoa(sheetExceptions)}) + ")", "e.place"},
 	} {
+		slots["staged"], slots["fields"] = wideFields(job, red, raw, v.place != "")
 		slots["view"], slots["place"], slots["from"], slots["order"] = v.view, v.place, v.from, v.order
 		out = append(out, sqlExceptionsWide.Render(slots))
 	}
 	return out
+}
+
+// wideFields renders the columns of the product fields: as they are taken from the staged
+// rows, and as they are written, for people or in exceptions.parquet.
+func wideFields(job *rules.Job, red *redactor, raw map[rules.Side][]string, people bool) (staged, written string) {
+	taken := []string{red.expr("currency", "e.currency") + " AS currency"}
+	var fields []string
+	for _, side := range rules.Sides {
+		for _, f := range job.Spec(side).Fields {
+			if red.dropped(f.Name) {
+				continue
+			}
+			value, found := duck.Ident("f_"+short(side)+"_"+f.Name), duck.Ident("raw_"+short(side)+"_"+f.Name)
+			seen := func(column string) string {
+				return red.seenIn(people, side, column, short(side)+"."+duck.Ident(column))
+			}
+			text := value
+			switch {
+			case red.redacted(f.Name):
+				// A token looks at the key's table: that is a join, after which there is no order.
+				taken = append(taken, red.expr(f.Name, fieldText(short(side), f))+" AS "+value)
+			default:
+				taken = append(taken, seen("f_"+f.Name)+" AS "+value)
+				text = canonicalText(value, f)
+				if slices.Contains(raw[side], f.Name) {
+					taken = append(taken, seen("raw_"+f.Name)+" AS "+found)
+					text = "coalesce(" + found + ", " + text + ")"
+				}
+			}
+			fields = append(fields, text+" AS "+duck.Ident(fieldColumn(side, f.Name))+",")
+		}
+	}
+	return strings.Join(taken, ",\n         "), strings.Join(fields, "\n       ")
 }
 
 // bothFileSlots fills the slots source, file and sha256 of both rows, under o_ and r_.
