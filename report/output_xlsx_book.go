@@ -160,17 +160,17 @@ func bookStyles() string {
 		fmt.Fprintf(&xfs, `<xf numFmtId="%d" fontId="%d" fillId="%d" borderId="%d" xfId="0" applyNumberFormat="1" applyFont="1" applyFill="1" applyBorder="1" applyAlignment="1">%s</xf>`, format, font, fill, border, more)
 		count++
 	}
-	const top = `<alignment vertical="top"/>`
+	const top, left = `<alignment vertical="top"/>`, `<alignment horizontal="left" vertical="top"/>`
 	const instant, instant3, day = 200, 201, 202
 	xf(0, 0, 0, 0, "")
 	xf(49, 0, 0, 0, top)
-	xf(49, 1, 2, 1, `<alignment vertical="top" wrapText="1"/>`)
+	xf(49, 1, 2, 1, `<alignment horizontal="center" vertical="top" wrapText="1"/>`)
 	xf(49, 2, 0, 0, top)
 	xf(3, 0, 0, 0, top)
 	xf(1, 0, 0, 0, top)
-	xf(day, 0, 0, 0, top)
-	xf(instant, 0, 0, 0, top)
-	xf(instant3, 0, 0, 0, top)
+	xf(day, 0, 0, 0, left)
+	xf(instant, 0, 0, 0, left)
+	xf(instant3, 0, 0, 0, left)
 	xf(49, 1, 0, 0, `<alignment horizontal="center" vertical="top"/>`)
 	xf(49, 1, 0, 0, `<alignment vertical="top" wrapText="1"/>`)
 	xf(49, 0, 0, 0, `<alignment vertical="top" wrapText="1"/>`)

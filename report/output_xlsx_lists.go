@@ -23,6 +23,9 @@ func (x *workbook) holds() {
 		sheetColumn{"what clears it", 60}, sheetColumn{"command", 60})
 	for _, h := range x.s.Holds {
 		eachMoney(h.Amounts, func(m Money, first bool) {
+			if first {
+				s.tall(10, h.Clears)
+			}
 			s.begin()
 			s.text(h.Code, styleText)
 			s.text(h.What, styleText)
@@ -72,6 +75,10 @@ func (x *workbook) clusters() {
 			differences[m.Currency] = m
 		}
 		eachMoney(c.Amounts, func(m Money, first bool) {
+			if first {
+				s.tall(9, c.Sentence)
+				s.tall(10, examplesText(c.Examples))
+			}
 			s.begin()
 			s.text(c.Cause, styleText)
 			s.text(c.What, styleText)

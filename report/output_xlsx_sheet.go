@@ -5,13 +5,19 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bojanz/currency"
 )
 
 // Every sheet has a line that says what it is in row 1, names of columns in row 2, and
 // its data below; both rows stay in sight and are printed on every page.
+//
+// A sheet of up to onePage characters is printed on one page across; a wider one would be too
+// small to read.
 const (
+	onePage = 320
+
 	headRow   = 2
 	firstData = headRow + 1
 )
@@ -36,6 +42,7 @@ type sheet struct {
 	row   int
 	label []byte // digits of the row
 	col   int
+	lines int      // of text in the next row, where they are more than one
 	at    [][]byte // letters of the columns
 }
 
@@ -68,7 +75,15 @@ func (s *sheet) start() {
 	s.w = s.b.create("xl/worksheets/sheet" + strconv.Itoa(len(s.b.parts)+1) + ".xml")
 	s.b.parts = append(s.b.parts, bookPart{name: name, columns: len(s.cols)})
 	s.parts = append(s.parts, sheetSpan{name, firstData, headRow})
-	s.add(xmlHead + `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetPr><pageSetUpPr fitToPage="1"/></sheetPr><sheetViews><sheetView workbookViewId="0"`)
+	s.add(xmlHead + `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">`)
+	width := 0
+	for _, c := range s.cols {
+		width += c.width
+	}
+	if width <= onePage {
+		s.add(`<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>`)
+	}
+	s.add(`<sheetViews><sheetView workbookViewId="0"`)
 	if len(s.b.parts) == 1 {
 		s.add(` tabSelected="1"`)
 	}
@@ -82,6 +97,9 @@ func (s *sheet) start() {
 	s.next()
 	s.sentence(note, styleNote)
 	s.end()
+	for i, c := range s.cols {
+		s.tall(i, c.name)
+	}
 	s.next()
 	for _, c := range s.cols {
 		s.text(c.name, styleHead)
@@ -145,7 +163,18 @@ func (s *sheet) next() {
 	s.label = strconv.AppendInt(s.label[:0], int64(s.row), 10)
 	s.buf = append(s.buf, `<row r="`...)
 	s.buf = append(s.buf, s.label...)
+	if s.lines > 1 {
+		s.add(`" ht="` + strconv.Itoa(13*s.lines) + `" customHeight="1`)
+	}
+	s.lines = 0
 	s.buf = append(s.buf, `">`...)
+}
+
+// tall makes the next row as high as a text needs that is wrapped in a column: not every
+// program finds that out by itself.
+func (s *sheet) tall(col int, text string) {
+	width := s.cols[col].width * 6 / 5                                            // letters are narrower than digits
+	s.lines = max(s.lines, min((utf8.RuneCountInString(text)+width-1)/width, 30)) // 409 points at most
 }
 
 func (s *sheet) end() {

@@ -8,10 +8,13 @@ import (
 // summary writes whether the day closes and what needs work: what a person reads first.
 func (x *workbook) summary() {
 	s := x.sheet("Summary", "report.xlsx of recon-batch: a view for people. The evidence is in the Parquet files beside it, whose digests manifest.json has.",
-		sheetColumn{"what", 30}, sheetColumn{"value", 90}, sheetColumn{"class", 15}, sheetColumn{"reason", 26}, sheetColumn{"currency", 9}, sheetColumn{"rows", 12}, sheetColumn{"amount", 20}, sheetColumn{checkColumn, 10})
+		sheetColumn{"what", 42}, sheetColumn{"value", 100}, sheetColumn{"class", 15}, sheetColumn{"reason", 26}, sheetColumn{"currency", 9}, sheetColumn{"rows", 12}, sheetColumn{"amount", 20}, sheetColumn{checkColumn, 10})
 	line := func(what, value string, style int) {
 		if value == "" {
 			return
+		}
+		if style != styleText {
+			s.tall(1, value)
 		}
 		s.begin()
 		s.sentence(what, styleText)
@@ -34,10 +37,7 @@ func (x *workbook) summary() {
 	line("mode", r.Mode, styleText)
 	line("series", shown(r.Series), styleText)
 	line("reference time", r.AsOf, styleText)
-	s.begin()
-	s.sentence("exit code", styleText)
-	s.whole(int64(r.Outcome.ExitCode), styleNumber)
-	s.end()
+	line("exit code", fmt.Sprint(r.Outcome.ExitCode), styleText)
 	s.begin()
 	s.sentence("checks of this workbook", styleText)
 	s.sentence("sums of the spreadsheet against values of the report; one by one on the sheet Checks", styleText)
@@ -100,6 +100,7 @@ func (x *workbook) method() {
 		if value == "" {
 			return
 		}
+		s.tall(1, value)
 		s.begin()
 		s.sentence(what, styleText)
 		s.sentence(value, styleWrap)

@@ -224,9 +224,9 @@ func (b *book) checksSheet(list []crossCheck) {
 		}
 		sum := minus(c.value, c.rest, c.decimals)
 		if c.count {
-			s.formula(c.formula(s.row), sum, styleSum)
+			s.formula(c.formula(s.row), sum, styleCount)
 		} else {
-			s.formula(rounded(c.formula(s.row), c.decimals), sum, styleTotal+c.decimals)
+			s.formula(rounded(c.formula(s.row), c.decimals), sum, styleAmount+c.decimals)
 		}
 		s.check(rounded(s.ref(2, s.row)+"-"+s.ref(3, s.row)+"-"+s.ref(4, s.row), c.decimals) + "=0")
 		s.sentence(c.note, styleText)

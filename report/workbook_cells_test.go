@@ -322,11 +322,7 @@ func TestWorkbookExceptions(t *testing.T) {
 
 // A number has 15 digits at most; a longer amount is text, says so, and is in no formula.
 func TestWorkbookLongAmounts(t *testing.T) {
-	w := newWorld(t)
-	w.rows[rules.Operations][5].amount = "12345678901234567.89"
-	w.item[1] = strings.Replace(w.item[1], "99.90", "12345678901234567.89", 1)
-	w.load()
-	b := openBook(t, w.workbook())
+	b := openBook(t, longWorld(t).workbook())
 	b.checkFormulas()
 	for row := firstData; row <= len(b.rows["Statement"]); row++ {
 		if b.cell("Statement", 1, row) != "operations in the period" {
