@@ -4,11 +4,13 @@ package kinds
 import (
 	"github.com/recon-batch/recon-batch/fetch"
 	"github.com/recon-batch/recon-batch/fetch/program"
+	"github.com/recon-batch/recon-batch/fetch/sql"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
 var pullers = map[string]fetch.Puller{
 	rules.FromExec: program.Puller{},
+	rules.FromSQL:  sql.Puller{},
 }
 
 // Of gives the puller of a kind; every kind that a job file can name has one.

@@ -14,9 +14,12 @@ const module = "github.com/recon-batch/recon-batch/"
 // lower layers only; the longest prefix that fits a path decides its layer.
 var layers = map[string]int{
 	"internal/fail":       0, // errors with their exit status
+	"internal/scan":       0, // card numbers, IBANs and secrets in texts
 	"internal/hole":       0, // by which tests take checks out of the guard
 	"internal/xmlstream":  0, // XML in bounded memory
 	"internal/testpg":     0, // a PostgreSQL server for tests
+	"internal/testmaria":  0, // a MariaDB server for tests
+	"internal/testproxy":  0, // a bad network for tests
 	"internal/testprom":   0, // promtool and a Pushgateway for tests
 	"internal/testchrome": 0, // a browser for tests
 	"internal/pages":      0, // Parquet in its plainest form
