@@ -14,6 +14,7 @@ import (
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/internal/pipeline"
+	"github.com/recon-batch/recon-batch/internal/scan"
 	"github.com/recon-batch/recon-batch/match"
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -360,6 +361,8 @@ func (a *absence) against(job *rules.Job, j judgement) Contradiction {
 	id := a.id.String
 	if how := job.Redact.Fields["operation_id"]; how != "" {
 		id = "(hidden: " + how + ")"
+	} else if job.Redact.LooksThrough("operation_id") {
+		id = scan.Text(id)
 	}
 	return Contradiction{
 		BusinessDate: a.date, RunID: a.run, Operation: id, File: a.file, Record: a.record, ReferenceTime: instant(a.reference),

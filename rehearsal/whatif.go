@@ -15,6 +15,7 @@ import (
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/internal/pipeline"
+	"github.com/recon-batch/recon-batch/internal/scan"
 	"github.com/recon-batch/recon-batch/match"
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -175,10 +176,14 @@ func (c *comparison) compare(ctx context.Context, db *duck.DB, dir string, was *
 		if side == rules.Operations && c.job.Redact.Fields["operation_id"] == "" {
 			id = "CAST(" + s.Raw("operation_id", "VARCHAR") + " AS VARCHAR)"
 		}
+		amount := "TRY_CAST(" + s.Raw("amount", "VARCHAR") + " AS DECIMAL(38," + fmt.Sprint(scale) + "))"
+		if c.job.Redact.Fields["amount"] != "" { // the sum of one row is its amount
+			amount = fmt.Sprintf("CAST(NULL AS DECIMAL(38,%d))", scale)
+		}
 		err := db.Exec(ctx, statement("moved").Render(duck.Slots{
 			"side": duck.Literal(string(side)), "file": duck.Literal(filepath.Join(dir, string(side)+".parquet")),
 			"rows": "rows_" + string(side), "staged": string(side), "bit": fmt.Sprint(i), "proposals": fmt.Sprint(compared),
-			"amount":   "TRY_CAST(" + s.Raw("amount", "VARCHAR") + " AS DECIMAL(38," + fmt.Sprint(scale) + "))",
+			"amount":   amount,
 			"currency": "CAST(" + s.Raw("currency", "VARCHAR") + " AS VARCHAR)", "id": id,
 		}))
 		if err != nil {
@@ -259,6 +264,9 @@ func (c *comparison) moves(ctx context.Context, db *duck.DB, side rules.Side, da
 			return nil, err
 		}
 		if place > 0 { // an example
+			if c.job.Redact.LooksThrough("operation_id") {
+				id.String = scan.Text(id.String)
+			}
 			m.Rows, m.Examples = 0, append(m.Examples, Example{BusinessDate: date, ID: id.String})
 		} else if amount.Valid {
 			a.Amount = amount.String

@@ -11,6 +11,7 @@ import (
 
 	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/internal/scan"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -79,9 +80,9 @@ func (d *Delivery) copy(ctx context.Context, query, name, options string) error 
 	return d.DB.Exec(ctx, fmt.Sprintf("COPY (\n%s\n) TO %s %s", query, duck.Literal(d.path(name)), options))
 }
 
-// writeRejects writes the records that could not be read. Their bytes are as
-// found, and left out as a whole where the job hides personal fields: nobody can
-// say which bytes of a broken record those are.
+// writeRejects writes the records that could not be read. Their bytes are as found but
+// for card numbers, IBANs and secrets, and left out as a whole where the job hides personal
+// fields: nobody can say which bytes of a broken record those are.
 func (d *Delivery) writeRejects(ctx context.Context) error {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "side", Type: arrow.BinaryTypes.String}, {Name: "source", Type: arrow.BinaryTypes.String},
@@ -92,7 +93,7 @@ func (d *Delivery) writeRejects(ctx context.Context) error {
 	}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer b.Release()
-	hide := len(d.In.Bound.Redact.Fields) > 0
+	hide, masks := len(d.In.Bound.Redact.Fields) > 0, !d.In.Bound.Redact.FreeTextOff
 	var no int64
 	for _, side := range rules.Sides {
 		rel := d.In.relation(side)
@@ -112,11 +113,18 @@ func (d *Delivery) writeRejects(ctx context.Context) error {
 			} else {
 				b.Field(5).(*array.StringBuilder).Append(r.Column)
 			}
-			b.Field(6).(*array.StringBuilder).Append(r.Reason)
-			if hide || r.Raw == nil {
+			reason, raw := r.Reason, r.Raw
+			if masks {
+				reason = scan.Text(reason)
+				if text := scan.Text(string(raw)); text != string(raw) {
+					raw = []byte(text)
+				}
+			}
+			b.Field(6).(*array.StringBuilder).Append(reason)
+			if hide || raw == nil {
 				b.Field(7).AppendNull()
 			} else {
-				b.Field(7).(*array.BinaryBuilder).Append(r.Raw)
+				b.Field(7).(*array.BinaryBuilder).Append(raw)
 			}
 			b.Field(8).(*array.Int64Builder).Append(no)
 			no++

@@ -24,26 +24,26 @@ var machineTypes = []reflect.Type{
 // maskSummary masks what stands in the texts of the summary: reasons, statuses, messages,
 // names of files, commands. The values of rows are masked already, see seenIn.
 func (r *redactor) maskSummary(s *Summary) {
-	if r.free.off {
+	if r.free.FreeTextOff {
 		return
 	}
-	m := masker{red: r, found: &maskedTexts{}}
+	var found maskedTexts
 	v := reflect.ValueOf(s).Elem()
 	for i := range v.NumField() {
-		if f := v.Type().Field(i); !machineField(f) {
-			m.walk(v.Field(i), partName(f))
+		if f := v.Type().Field(i); !machineField(&f) {
+			found.add(partName(f), scan.Walk(v.Field(i), r.leaves), 1)
 		}
 	}
 	all := r.free.masked
-	all.places = slices.Concat(all.places, m.found.places)
-	all.counts.Add(m.found.counts)
+	all.places = slices.Concat(all.places, found.places)
+	all.counts.Add(found.counts)
 	slices.SortFunc(all.places, func(a, b maskedPlace) int { return strings.Compare(a.place, b.place) })
 	if len(all.places) > 0 {
 		s.Findings = append(s.Findings, Finding{Code: "free_text_masked", Text: all.text()})
 	}
 }
 
-func machineField(f reflect.StructField) bool {
+func machineField(f *reflect.StructField) bool {
 	return slices.Contains(machineFields, f.Name) || strings.HasSuffix(f.Name, "Amount") || strings.HasSuffix(f.Name, "SHA256")
 }
 
@@ -53,47 +53,13 @@ func partName(f reflect.StructField) string {
 	return name
 }
 
-type masker struct {
-	red   *redactor
-	found *maskedTexts
-}
-
-// walk masks every text that is reached from a value.
-func (m masker) walk(v reflect.Value, place string) {
-	switch v.Kind() {
-	case reflect.String:
-		if text, n := scan.Mask(v.String()); n.Sum() > 0 {
-			v.SetString(text)
-			m.found.add(place, n, 1)
-		}
-	case reflect.Pointer, reflect.Interface:
-		if !v.IsNil() {
-			m.walk(v.Elem(), place)
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			m.walk(v.Index(i), place)
-		}
-	case reflect.Map:
-		for _, k := range v.MapKeys() {
-			value := reflect.New(v.Type().Elem()).Elem()
-			value.Set(v.MapIndex(k))
-			m.walk(value, place)
-			v.SetMapIndex(k, value)
-		}
-	case reflect.Struct:
-		if slices.Contains(machineTypes, v.Type()) {
-			return
-		}
-		if x, ok := v.Interface().(Value); ok && !m.red.looks(x.Field) {
-			return
-		}
-		for i := range v.NumField() {
-			if !machineField(v.Type().Field(i)) {
-				m.walk(v.Field(i), place)
-			}
-		}
+// leaves tells what of the summary stays as it is.
+func (r *redactor) leaves(v reflect.Value, f *reflect.StructField) bool {
+	if f != nil && machineField(f) || slices.Contains(machineTypes, v.Type()) {
+		return true
 	}
+	x, ok := v.Interface().(Value)
+	return ok && !r.looks(x.Field)
 }
 
 // text says what was masked, and where.

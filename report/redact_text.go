@@ -24,8 +24,7 @@ var (
 // freeText are the texts of the rows in which card numbers, IBANs and secrets are looked
 // for before people see them; see docs/redaction.md. What was found stands in report_masked.
 type freeText struct {
-	off    bool
-	exempt []string
+	rules.Redact
 	list   []freeColumn
 	masked maskedTexts // of the rows
 }
@@ -68,12 +67,12 @@ func (m *maskedTexts) add(place string, n scan.Counts, times int64) {
 }
 
 func newFreeText(job *rules.Job) freeText {
-	return freeText{off: job.Redact.FreeTextOff, exempt: job.Redact.Exempt}
+	return freeText{Redact: job.Redact}
 }
 
 // looks tells whether the values of a product field are looked through.
 func (r *redactor) looks(field string) bool {
-	return !r.free.off && !r.redacted(field) && !slices.Contains(r.free.exempt, field)
+	return r.free.LooksThrough(field)
 }
 
 // people is a value of a product field as people may see it.
@@ -123,7 +122,7 @@ func joinedFields(job *rules.Job) map[string]bool {
 // lookThrough finds what is to be masked in the exceptions, and makes report_masked. raw
 // are the fields with unreadable values, by side.
 func (r *redactor) lookThrough(ctx context.Context, db *duck.DB, job *rules.Job, raw map[rules.Side][]string) error {
-	if r.free.off {
+	if r.free.FreeTextOff {
 		return nil
 	}
 	joins := joinedFields(job)

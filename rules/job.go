@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"time"
 )
 
@@ -145,6 +146,12 @@ type Redact struct {
 	Fields      map[string]string // product field → token, mask, drop
 	FreeTextOff bool              // card numbers, IBANs and secrets in texts stay
 	Exempt      []string          // product fields in which they stay
+}
+
+// LooksThrough tells whether card numbers, IBANs and secrets are looked for in the values
+// of a product field: not in those that are hidden as a whole.
+func (r Redact) LooksThrough(field string) bool {
+	return !r.FreeTextOff && r.Fields[field] == "" && !slices.Contains(r.Exempt, field)
 }
 
 // Outputs of a run.

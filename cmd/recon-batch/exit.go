@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/internal/scan"
 )
 
 // exitCode is one line of the table of exit statuses. docs/exit-codes.md and
@@ -63,10 +64,10 @@ type errorObject struct {
 }
 
 func errorOf(err error) *errorObject {
-	o := &errorObject{Code: fail.ClassOf(err), Message: err.Error()}
+	o := &errorObject{Code: fail.ClassOf(err), Message: scan.Text(err.Error())}
 	o.Name = exitName(o.Code)
 	if e, ok := errors.AsType[*fail.Error](err); ok {
-		o.Hint = e.Hint
+		o.Hint = scan.Text(e.Hint)
 	}
 	return o
 }

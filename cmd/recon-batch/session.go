@@ -12,6 +12,7 @@ import (
 
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/internal/pipeline"
+	"github.com/recon-batch/recon-batch/internal/scan"
 )
 
 // session is one call of the program: its streams, environment and ending.
@@ -102,7 +103,7 @@ func (s *session) printf(format string, args ...any) {
 
 // notef writes a message to stderr.
 func (s *session) notef(format string, args ...any) {
-	fmt.Fprint(s.stderr, printable(fmt.Sprintf(format, args...)))
+	fmt.Fprint(s.stderr, printable(scan.Text(fmt.Sprintf(format, args...))))
 }
 
 // printable makes control characters visible: text from files and job files must

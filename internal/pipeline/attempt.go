@@ -10,6 +10,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/internal/scan"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -40,10 +41,10 @@ func (d *outDir) noteAttempt(b *rules.Bound, stage, next string, cause error, no
 	a := Attempt{
 		SchemaVersion: ManifestSchema, Job: b.Name, BusinessDate: b.Date,
 		ReferenceTime: b.AsOfTime.UTC().Format(time.RFC3339Nano),
-		ExitCode:      fail.ClassOf(cause), Stage: stage, Missing: cause.Error(), NextCommand: next,
+		ExitCode:      fail.ClassOf(cause), Stage: stage, Missing: scan.Text(cause.Error()), NextCommand: next,
 	}
 	if e, ok := errors.AsType[*fail.Error](cause); ok {
-		a.Remedy = e.Hint
+		a.Remedy = scan.Text(e.Hint)
 	}
 	a.ID = sha256Hex([]byte(b.Digest() + "\x00" + a.ReferenceTime + "\x00" + a.Missing))[:16]
 	a.Last = now.UTC().Format(time.RFC3339)

@@ -15,6 +15,7 @@ import (
 	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/internal/scan"
 	"github.com/recon-batch/recon-batch/match"
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -420,6 +421,8 @@ func (x *explainer) visible(f rules.Field, text sql.NullString) *string {
 	}
 	if how := x.b.Redact.Fields[f.Name]; how != "" {
 		out = "(hidden: " + how + ")"
+	} else if x.b.Redact.LooksThrough(f.Name) {
+		out = scan.Text(out)
 	}
 	return &out
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/internal/scan"
 	"github.com/recon-batch/recon-batch/match"
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -117,7 +118,7 @@ func intervalWords(list []extract.Interval) []string {
 		}
 		out = append(out, text+provesWords(rules.Coverage{Proves: i.Proves, Types: i.Types}))
 		for _, g := range i.Withdrawn {
-			out = append(out, fmt.Sprintf("  but not %s until %s: %s", instant(g.From), instant(g.Until), g.Reason))
+			out = append(out, fmt.Sprintf("  but not %s until %s: %s", instant(g.From), instant(g.Until), scan.Text(g.Reason)))
 		}
 	}
 	if len(out) == 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/recon-batch/recon-batch/extract"
+	"github.com/recon-batch/recon-batch/internal/scan"
 	"github.com/recon-batch/recon-batch/match"
 )
 
@@ -16,7 +17,7 @@ func inputsOf(base string, rels ...*extract.Relation) []Input {
 		for _, f := range rel.Files {
 			out = append(out, Input{
 				Side: rel.Side, Source: f.Source, Name: f.Name, Path: declaredPath(base, f.Path), Date: f.Date,
-				Size: f.Size, SHA256: f.SHA256, ContentSHA256: f.ContentSHA256, Status: string(f.Status), Problem: f.Problem,
+				Size: f.Size, SHA256: f.SHA256, ContentSHA256: f.ContentSHA256, Status: string(f.Status), Problem: scan.Text(f.Problem),
 				Records: f.Records, Control: f.Control, Excluded: f.Excluded, Rejected: f.Rejected,
 			})
 		}
@@ -51,7 +52,7 @@ func coverageOf(rels ...*extract.Relation) []Coverage {
 				c.Lag = i.Lag.String()
 			}
 			for _, g := range i.Withdrawn {
-				c.Withdrawn = append(c.Withdrawn, Gap{From: instant(g.From), Until: instant(g.Until), Reason: g.Reason})
+				c.Withdrawn = append(c.Withdrawn, Gap{From: instant(g.From), Until: instant(g.Until), Reason: scan.Text(g.Reason)})
 			}
 			out = append(out, c)
 		}
