@@ -260,6 +260,9 @@ func TestRequeueChecks(t *testing.T) {
 		{"more attempts than a number holds", "", set("EUR,1,", "EUR,99999999999999999999999,"), "", "review attempts"},
 		{"fewer than no attempts", "", set("EUR,1,", "EUR,-1,"), "", "review attempts"},
 		{"a newer version", "", absent + second("op-2", "o-op-2,pending,1", "o-1,pending,2"), "", "review newer_version"},
+		{"one that may be newer, without a version", "", absent + second("op-2", "o-op-2,pending,1", "o-1,pending,"), "", "review newer_version"},
+		{"no version, beside one that has one", "", set("pending,1,", "pending,,") + second("op-2", "o-op-2,pending,1", "o-1,pending,2"), "", "review newer_version"},
+		{"no versions at all", "", set("pending,1,", "pending,,") + second("op-2", "o-op-2,pending,1", "o-1,pending,"), "", "requeue"},
 		{"spent", "", set("EUR,1,", "EUR,5,"), "", "review attempts"},
 		{"too long ago", "", set("12:00:00Z,\n", "12:00:00Z,2026-11-29T06:00:00Z\n"), "", "review duration"},
 	} {

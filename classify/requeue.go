@@ -162,8 +162,10 @@ func (c *classifier) requeueFacts() error {
 			return err
 		}
 		joins = "\nLEFT JOIN newest n ON n.entity = o.f_entity AND n.type IS NOT DISTINCT FROM " + o.Raw("type", "VARCHAR")
-		checks = append(checks, ok("NOT coalesce(n.unknown, false) AND (n.version IS NULL OR o."+v+" >= n.version)", NewerVersion))
-		newest = "CASE WHEN NOT coalesce(n.unknown, true) AND o." + v + " < n.version THEN n.rid END"
+		// One without a version may be newer than this one. Where this one has none either,
+		// and no other has, versions do not tell operations apart.
+		checks = append(checks, ok("NOT coalesce(n.unknown, false) AND NOT coalesce(n.missing AND o."+v+" IS NOT NULL, false) AND (n.version IS NULL OR o."+v+" >= n.version)", NewerVersion))
+		newest = "CASE WHEN NOT coalesce(n.unknown, true) AND NOT n.missing AND o." + v + " < n.version THEN n.rid END"
 	}
 	pairs, err := c.siblings()
 	if err != nil {

@@ -5,7 +5,7 @@ package rules
 
 var operationsKeys = []key{
 	{name: "profile", doc: "register: every operation. recovery_queue: those that were put aside in a dead-letter store; its field names and states are understood.", def: "register", value: enumValue(Register, RecoveryQueue)},
-	{name: "whole_register", doc: "Nothing is in flight that the exports do not hold. Needed before an unexpected effect is compensated (V31).", def: "false", value: boolValue()},
+	{name: "whole_register", doc: "Nothing is in flight that the exports do not hold, and no operation leaves them before a run has read it. Needed before an unexpected effect is compensated (V31).", def: "false", value: boolValue()},
 	{name: "local_ref", doc: "Product fields that every item carries for whoever acts on it, such as an order number.", def: "none", value: listValue(patternValue(namePattern))},
 }
 

@@ -1,15 +1,16 @@
 -- V30 newer_version: the newest version of each entity and type that has an absent
 -- operation, among all operations, and whether one of them has a version that cannot
--- be read: it could be newer. rid is the one operation that has the newest version and
+-- be read, or none: it could be newer. rid is the one operation that has the newest version and
 -- is still meant to have its effect; NULL where there is none, or several.
 CREATE OR REPLACE TABLE newest AS
-SELECT n.entity, n.type, n.version, n.unknown, CASE WHEN count(DISTINCT x.rid) = 1 THEN min(x.rid) END AS rid
+SELECT n.entity, n.type, n.version, n.unknown, n.missing, CASE WHEN count(DISTINCT x.rid) = 1 THEN min(x.rid) END AS rid
 FROM (
-  SELECT s.f_entity AS entity, /*$type*/ AS type, max(s./*$version*/) AS version, bool_or(/*$unknown*/) AS unknown FROM operations s
+  SELECT s.f_entity AS entity, /*$type*/ AS type, max(s./*$version*/) AS version, bool_or(/*$unknown*/) AS unknown,
+         bool_or(s./*$version*/ IS NULL) AS missing FROM operations s
   WHERE s.f_entity IN (SELECT o.f_entity FROM res_o o JOIN verdicts_o v ON v.rid = o.rid WHERE v.class = 'absent')
   GROUP BY ALL) n
 LEFT JOIN (
   SELECT s.rid, s.f_entity AS entity, /*$type*/ AS type, s./*$version*/ AS version FROM operations s LEFT JOIN verdicts_o v ON v.rid = s.rid
   WHERE v.rid IS NULL OR v.class NOT IN ('not_applicable', 'duplicate')) x
   ON x.entity = n.entity AND x.type IS NOT DISTINCT FROM n.type AND x.version = n.version
-GROUP BY n.entity, n.type, n.version, n.unknown
+GROUP BY n.entity, n.type, n.version, n.unknown, n.missing

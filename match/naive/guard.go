@@ -303,7 +303,8 @@ func (w *world) retryable(o *row, p rules.TypePolicy) bool {
 
 // overtaken tells whether the operations hold a newer version of the same entity
 // and type. Versions without an order overtake nothing; an operation without a
-// version is overtaken by any other that has one.
+// version is overtaken by any other that has one, and one with a version may be
+// overtaken by any other that has none.
 func (w *world) overtaken(o *row) bool {
 	entity := o.field("entity")
 	if entity == nil {
@@ -311,7 +312,10 @@ func (w *world) overtaken(o *row) bool {
 	}
 	for _, x := range w.o {
 		same := x.field("entity") == entity && x.field("type") == o.field("type")
-		if same && (w.newer(x, o) || w.versioned() && w.unknown(x, "version")) {
+		if !same {
+			continue
+		}
+		if w.newer(x, o) || w.versioned() && (w.unknown(x, "version") || w.versionless(x) && !w.versionless(o)) {
 			return true
 		}
 	}
@@ -338,6 +342,16 @@ func (w *world) versioned() bool {
 	}
 	f := w.job.Operations.Field("version")
 	return f != nil && (f.Type == rules.Integer || f.Type == rules.Timestamp)
+}
+
+// versionless tells whether the operation says no version.
+func (w *world) versionless(x *row) bool {
+	for i, c := range w.job.Compare {
+		if c.As == rules.AsVersion && c.Operations == "version" {
+			return w.value(x, i) == nil
+		}
+	}
+	return !isNumber(x.field("version"))
 }
 
 // newer compares the versions of two operations as the job compares versions.
