@@ -176,14 +176,15 @@ func boardColumns(in *Input, red *redactor) []boardColumn {
 	text := func(x string) string { return "CAST(" + x + " AS VARCHAR)" }
 	item := func(field string) string { return red.expr(field, text("i."+field)) }
 	job := in.Bound.Job
+	// What the row itself says comes first: the item of a set is shown by another row of it.
 	either := func(field string) string {
-		list := item(field)
+		list := ""
 		for _, side := range rules.Sides {
 			if job.Spec(side).Field(field) != nil && !red.dropped(field) {
-				list += ", w." + duck.Ident(fieldColumn(side, field))
+				list += "w." + duck.Ident(fieldColumn(side, field)) + ", "
 			}
 		}
-		return cutExpr("coalesce(" + list + ")")
+		return cutExpr("coalesce(" + list + item(field) + ")")
 	}
 	asOf := in.Bound.AsOfTime.UnixMicro()
 	age := fmt.Sprintf("CASE WHEN u.item_id IS NULL THEN (%d - i.since_us) // 1000000 END", asOf)
@@ -206,11 +207,15 @@ func boardColumns(in *Input, red *redactor) []boardColumn {
 		{"queue", text("i.queue")}, {"deferred", "CASE WHEN i.deferred THEN 1 END"}, {"observe_only", "CASE WHEN i.observe_only THEN 1 END"},
 		{"business_operation", text("i.business_operation")},
 		{"because", cutExpr(text("i.because"))}, {"advice", cutExpr(text("i.advice"))}, {"refused", "i.refused"},
-		{"version", cutExpr(item("version"))}, {"destination", cutExpr(item("destination"))},
+		{"version", either("version")}, {"destination", cutExpr(item("destination"))},
 		{"risk", text("i.risk")}, {"owner", cutExpr(text("i.owner"))}, {"approvals", "i.approvals"},
 		{"case_id", "i.case_id"}, {"item_id", "i.item_id"},
 	}
 }
+
+// boardOfItem are the columns with values of product fields that may be those of the item,
+// whose texts nobody has looked through.
+var boardOfItem = map[string]bool{"entity": true, "type": true, "version": true, "destination": true}
 
 // boardNumbers are the columns of whole numbers.
 var boardNumbers = map[string]bool{"age": true, "due": true, "set": true, "candidates": true, "operation_file": true, "operation_record": true,

@@ -21,7 +21,8 @@ const boardChunk = 16_384
 // is, or one of noText and sameText.
 type boardText struct {
 	name  string
-	list  []string // spelled out for people
+	list  []string            // spelled out for people
+	mask  func(string) string // what people may see of a value; nil: all of it
 	at    map[string]int32
 	index []int32
 }
@@ -160,6 +161,9 @@ func (t *boardRowset) column(name string) func(arrow.Array, int) error {
 		}
 	}
 	x := &boardText{name: name, at: map[string]int32{}}
+	if boardOfItem[name] {
+		x.mask = func(s string) string { return t.red.people(name, s) }
+	}
 	t.texts = append(t.texts, x)
 	return func(a arrow.Array, row int) error { return t.addText(x, nil, a, row) }
 }
@@ -195,7 +199,11 @@ func (t *boardRowset) add(x *boardText, s string, ok bool) {
 		if i, found = x.at[s]; !found {
 			i, s = int32(len(x.list)), strings.Clone(s)
 			x.at[s] = i
-			x.list = append(x.list, visible(s))
+			text := s
+			if x.mask != nil {
+				text = x.mask(s)
+			}
+			x.list = append(x.list, visible(text))
 			t.size += len(s)
 		}
 	}

@@ -257,20 +257,28 @@ func (p *Page) PDF() []byte {
 	return data
 }
 
-// Shot writes a picture of the whole page into the folder that the environment variable
-// RECON_SHOTS names; without it there is none.
+// Shot writes pictures of the whole page, from top to bottom, into the folder that the
+// environment variable RECON_SHOTS names; without it there are none.
 func (p *Page) Shot(name string) {
 	p.t.Helper()
 	dir := os.Getenv("RECON_SHOTS")
 	if dir == "" {
 		return
 	}
-	data, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
-	if err != nil {
-		p.t.Fatalf("no picture of %s: %v", name, err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), data, 0o644); err != nil {
-		p.t.Fatalf("%v", err)
+	const high = 1800
+	var size [2]float64
+	p.Eval("[innerWidth, document.documentElement.scrollHeight]", &size)
+	for i := 0; float64(i*high) < size[1]; i++ {
+		y := float64(i * high)
+		shot, beyond := page.CaptureScreenshotParams{Clip: &page.Viewport{Y: y, Width: size[0], Height: min(high, size[1]-y), Scale: 1}}, true
+		shot.CaptureBeyondViewport = &beyond
+		res, err := chromedp.Call(p.ctx, page.CaptureScreenshot, shot)
+		if err != nil {
+			p.t.Fatalf("no picture of %s: %v", name, err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%02d.png", name, i)), res.Data, 0o644); err != nil {
+			p.t.Fatalf("%v", err)
+		}
 	}
 }
 

@@ -12,6 +12,8 @@ const boardRow = (() => {
     return e;
   }
   const bdi = (text) => el("bdi", null, text);
+  // soft lets a name break after the marks that part its words.
+  const soft = (text) => text.split(/(?<=[_.-])/).flatMap((part, i) => (i ? [el("wbr"), part] : [part]));
   const sub = (...parts) => el("span", { class: "sub" }, ...parts);
   const money = (x) => (x === null || x === undefined ? "" : boardData.grouped(x));
   // said is a value of a side, as the page says it everywhere.
@@ -36,12 +38,12 @@ const boardRow = (() => {
 
   function evidence(b, row) {
     return sides.filter(([side]) => b.file(side, row)).map(([side, label]) =>
-      el("div", null, sub(label), bdi(b.file(side, row).name), " record " + b.number(side + "_record")(row)));
+      el("div", null, sub(label), el("bdi", null, soft(b.file(side, row).name)), " record " + b.number(side + "_record")(row)));
   }
 
   function action(b, row) {
     const t = (n) => b.text(n)(row), out = [];
-    out.push(t("queue") ?? "none");
+    out.push(t("queue") ?? "none"); // what is deferred or only observed is no proposal for now
     if (t("business_operation")) out.push(sub(bdi(t("business_operation"))));
     if (b.number("deferred")(row)) out.push(sub("deferred"));
     if (b.number("observe_only")(row)) out.push(sub("observation only"));
@@ -52,9 +54,9 @@ const boardRow = (() => {
 
   // cells are the columns of the table; sort names the order that its heading chooses.
   const cells = [
-    { label: "verdict", sort: "verdict", head: true, of: (b, row) => [b.text("class")(row) + "/" + b.text("reason")(row),
+    { label: "verdict", sort: "verdict", head: true, of: (b, row) => [b.text("class")(row) + "/", el("wbr"), ...soft(b.text("reason")(row)),
       b.number("set")(row) !== null ? sub("set " + b.number("set")(row)) : null,
-      b.number("candidates")(row) !== null ? sub(b.number("candidates")(row) + " candidates") : null] },
+      b.number("candidates")(row) !== null ? sub(b.number("candidates")(row) + (b.number("candidates")(row) === 1 ? " candidate" : " candidates")) : null] },
     { label: "entity", sort: "entity", class: "data", of: (b, row) => [bdi(name(b, row)), b.text("type")(row) ? sub(bdi(b.text("type")(row))) : null,
       b.text("version")(row) ? sub("version ", bdi(b.text("version")(row))) : null] },
     { label: "age", sort: "age", class: "when", of: (b, row) => {

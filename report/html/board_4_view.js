@@ -35,7 +35,7 @@
     const status = el("p", { id: "board-status", role: "status" });
     const chosen = el("p", { class: "mute chosen" });
     const label = (text, control) => el("label", { for: control.id }, el("span", null, text), control);
-    const controls = el("div", { class: "controls", role: "search", "aria-label": "Exceptions" },
+    const controls = el("div", { class: "controls", role: "search", "aria-label": "Choose exceptions" },
       el("div", { class: "filters" }, label("search", search), label("sort by", sorted), label("group by", grouping), label("rows a page", size), clear), more);
 
     // The table.
@@ -46,8 +46,8 @@
     });
     const body = el("tbody");
     const table = el("table", { class: "board" }, el("caption", null, el("span", { class: "cap" }, "Rows that need work. Amounts are the larger of both sides; the difference is results − operations.")),
-      el("thead", null, el("tr", null, heads, el("th", { scope: "col" }, el("span", { class: "unseen" }, "open")))), body);
-    const region = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Exceptions" }, table);
+      el("thead", null, el("tr", null, el("th", { scope: "col" }, el("span", { class: "unseen" }, "open")), heads)), body);
+    const region = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Exceptions row by row" }, table);
     const turn = (label, to) => el("button", { type: "button", on: { click: () => set({ page: to() }, true) } }, label);
     const pages = () => Math.max(1, Math.ceil(found.length / state.size));
     const turns = { first: turn("first", () => 1), before: turn("previous", () => state.page - 1), next: turn("next", () => state.page + 1), last: turn("last", pages) };
@@ -121,7 +121,7 @@
       const id = "row-" + row, opened = open.has(row), title = name(b, row);
       const button = el("button", { type: "button", class: "open", "aria-expanded": String(opened), "aria-controls": opened ? id : null, "aria-label": "details" + (title ? " of " + title : ""), on: { click: () => toggle(row) } }, "details");
       button.dataset.row = row;
-      const tr = el("tr", { class: opened ? "opened" : null }, cells.map((c) => el(c.head ? "th" : "td", { scope: c.head ? "row" : null, class: c.class || null }, c.of(b, row))), el("td", null, button));
+      const tr = el("tr", { class: opened ? "opened" : null }, el("td", null, button), cells.map((c) => el(c.head ? "th" : "td", { scope: c.head ? "row" : null, class: c.class || null }, c.of(b, row))));
       return opened ? [tr, drawDetail(row, id)] : [tr];
     }
 
