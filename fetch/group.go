@@ -109,7 +109,7 @@ func PullGroup(ctx context.Context, p Puller, rs []*Request) ([]*Snapshot, error
 		if !errors.Is(err, ErrLost) || try == sessions || over || ctx.Err() != nil {
 			return nil, err
 		}
-		first.Note("the source %s: %s; all that belongs together is read anew", first.Source().Name, err)
+		first.Note("%s; what belongs together is read anew", err)
 		for _, s := range rs {
 			s.lost++
 		}

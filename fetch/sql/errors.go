@@ -38,12 +38,19 @@ type dropped struct{ err *fail.Error }
 func (d *dropped) Error() string { return d.err.Error() }
 func (d *dropped) Unwrap() error { return d.err }
 
+// gone is an error with which the state of the database is gone.
+type gone struct{ err *fail.Error }
+
+func (g *gone) Error() string        { return g.err.Error() }
+func (g *gone) Unwrap() error        { return g.err }
+func (g *gone) Is(target error) bool { return target == fetch.ErrLost }
+
 // lost says that the state of the database is gone with the connection.
 func lost(err *fail.Error) error {
 	if err.Hint == "" {
 		err.Hint = "look after the network and the server; the next run reads it from the beginning"
 	}
-	return errors.Join(err, fetch.ErrLost)
+	return &gone{err}
 }
 
 // wait pauses before another attempt: a random part of a time that doubles. false: there

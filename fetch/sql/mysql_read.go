@@ -23,6 +23,7 @@ func (m *myConn) describe(ctx context.Context, q query) ([]column, error) {
 		return nil, m.t.classed(ctx, err, doing)
 	}
 	defer stmt.Close()
+	defer rows.Close()
 	cols := mysqlColumns(rows)
 	if err := drain(rows); err != nil {
 		return nil, m.t.classed(ctx, err, doing)
@@ -95,6 +96,7 @@ func (m *myConn) each(ctx context.Context, q query, cols []column, _ bool, row f
 		return m.t.classed(ctx, err, "its query cannot be run")
 	}
 	defer stmt.Close()
+	defer rows.Close()
 	if err := m.sameColumns(rows, cols); err != nil {
 		return err
 	}
@@ -124,6 +126,7 @@ func (m *myConn) each(ctx context.Context, q query, cols []column, _ bool, row f
 			}
 		}
 		if err := row(texts); err != nil {
+			m.abort() // closing the rows would read all that are left
 			return err
 		}
 	}

@@ -156,7 +156,7 @@ func (s *session) Pull(ctx context.Context, r *fetch.Request) (*fetch.Snapshot, 
 			return nil, d.err
 		}
 		p.out.Retries++
-		r.Note("the source %s: the connection was lost (%s); read again in the same snapshot", t.name, d.err)
+		r.Note("%s; it is read again in the same snapshot", d.err)
 	}
 }
 
