@@ -181,6 +181,11 @@ const wholeDay = `      coverage: {from: "{date}T00:00", until: "{date+1}T00:00"
 // for each of its inputs.
 func requests(t testing.TB, sources ...string) []*fetch.Request {
 	t.Helper()
+	for i, src := range sources {
+		if !strings.Contains(src, "coverage:") {
+			sources[i] = strings.TrimRight(src, " \n") + "\n      coverage: complete\n"
+		}
+	}
 	text := `job: shop
 timezone: Europe/Paris
 operations: {path: ours.csv, coverage: complete, fields: {operation_id: id}}
@@ -189,9 +194,6 @@ results:
   fields: {operation_id: id}
 match: [{pass: operation_id, on: [operation_id], identity: true}]
 `
-	if !strings.Contains(text, "coverage: {from") {
-		text = strings.ReplaceAll(text, "\n  fields", "\n      coverage: complete\n  fields")
-	}
 	dir := t.TempDir()
 	job, err := rules.Parse([]byte(text), filepath.Join(dir, "job.yaml"))
 	if err != nil {
