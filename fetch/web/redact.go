@@ -1,0 +1,93 @@
+package web
+
+import (
+	"encoding/base64"
+	"net/url"
+	"strings"
+	"sync"
+)
+
+// shortest secret that is looked for in what comes: a shorter one is found everywhere.
+const shortest = 6
+
+// Secrets are the texts that must reach no file, note or error, in the forms in which
+// they are sent. It may be used by several goroutines.
+type Secrets struct {
+	mu   sync.RWMutex
+	list []string
+}
+
+// Add notes a secret.
+func (s *Secrets) Add(texts ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range texts {
+		if len(t) < shortest {
+			continue
+		}
+		for _, form := range []string{t, url.QueryEscape(t), url.PathEscape(t), base64.StdEncoding.EncodeToString([]byte(t)), base64.RawURLEncoding.EncodeToString([]byte(t))} {
+			known := false
+			for _, l := range s.list {
+				known = known || l == form
+			}
+			if !known {
+				s.list = append(s.list, form)
+			}
+		}
+	}
+}
+
+// Hide replaces the secrets in a text.
+func (s *Secrets) Hide(text string) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, l := range s.list {
+		text = strings.ReplaceAll(text, l, "…")
+	}
+	return text
+}
+
+// In tells whether a text holds a secret.
+func (s *Secrets) In(text string) bool { return s.Hide(text) != text }
+
+// Longest is the length of the longest form of a secret, 0 where there is none.
+func (s *Secrets) Longest() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	n := 0
+	for _, l := range s.list {
+		n = max(n, len(l))
+	}
+	return n
+}
+
+// Shown is an address for people: without query, fragment, user and secrets.
+func (s *Secrets) Shown(u *url.URL) string {
+	v := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	return s.Hide(v.String())
+}
+
+// excerpt is the beginning of what an answer says, for an error.
+func (s *Secrets) excerpt(b []byte) string {
+	text := strings.Map(func(c rune) rune {
+		switch {
+		case c == '\n', c == '\t', c == '\r':
+			return ' '
+		case c < ' ', c >= 0x7f && c < 0xa0, c >= 0x2028 && c <= 0x202e, c >= 0x2066 && c <= 0x2069, c == 0xfffd:
+			return -1
+		}
+		return c
+	}, s.Hide(strings.ToValidUTF8(string(b), "")))
+	text = strings.Join(strings.Fields(text), " ")
+	// A secret that the read was cut in would stand at the end.
+	if n := s.Longest(); len(b) >= mostExcerpt && len(text) > n {
+		text = text[:len(text)-n]
+	}
+	if len(text) > 200 {
+		text = strings.ToValidUTF8(text[:200], "") + "…"
+	}
+	return text
+}
+
+// mostExcerpt is how much of an answer that is no success is read.
+const mostExcerpt = 4 << 10
