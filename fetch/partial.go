@@ -284,6 +284,27 @@ func (d *Done) Sweep(wanted func(name string) bool) error {
 	return fail.Disk(err, "what an interrupted pull left cannot be removed")
 }
 
+// Bytes is how much an interrupted pull left on the disk, whole files and pieces.
+func (d *Done) Bytes() (int64, error) {
+	total := int64(0)
+	for _, folder := range []string{FilesDir, PartialDir} {
+		err := filepath.WalkDir(filepath.Join(d.dir, folder), func(_ string, e fs.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
+				return err
+			}
+			info, err := e.Info()
+			if err == nil {
+				total += info.Size()
+			}
+			return err
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return 0, fail.Disk(err, "what an interrupted pull left cannot be read")
+		}
+	}
+	return total, nil
+}
+
 // Remove takes away the list and all pieces: the pull is whole.
 func (d *Done) Remove() error {
 	d.list.Close()

@@ -1,0 +1,158 @@
+package s3
+
+import (
+	"context"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"unicode"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/recon-batch/recon-batch/internal/fail"
+)
+
+// object is one object that was listed, and later pinned.
+type object struct {
+	key     string
+	name    string // of the file
+	etag    string // without quotes
+	size    int64
+	version string // "" where the bucket keeps none, or where its version may be overwritten
+	changed string // when it was, RFC 3339
+	head    *s3.HeadObjectOutput
+	sum     *sum // what its bytes are compared with
+
+	withoutVersion atomic.Bool // its version may not be named in a request
+}
+
+// list gives the objects that the address names, in the order of their keys. None is no
+// error.
+func (p *pull) list(ctx context.Context) ([]*object, error) {
+	if p.r.Source().Literal || !hasPattern(p.st.key) {
+		o := &object{key: p.st.key, name: path.Base(p.st.key)}
+		there, err := p.exact(ctx, o)
+		if err != nil || !there {
+			return nil, err
+		}
+		return []*object{o}, p.named(o)
+	}
+	prefix, base, delimiter := splitPattern(p.st.key)
+	var out []*object
+	seen := map[string]bool{}
+	in := &s3.ListObjectsV2Input{
+		Bucket: &p.st.bucket, EncodingType: types.EncodingTypeUrl, ExpectedBucketOwner: p.st.owner, RequestPayer: p.st.payer,
+	}
+	if prefix != "" {
+		in.Prefix = &prefix
+	}
+	if delimiter {
+		in.Delimiter = aws.String("/") // what lies deeper is not named
+	}
+	tokens := map[string]bool{}
+	for {
+		page, err := ask(ctx, p, request{op: "ListObjectsV2", at: p.r.Input.Path}, func(ctx context.Context) (*s3.ListObjectsV2Output, error) {
+			return p.st.api.ListObjectsV2(ctx, in)
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i := range page.Contents {
+			o, err := p.listed(&page.Contents[i], page.EncodingType, base)
+			if err != nil {
+				return nil, err
+			}
+			if o == nil {
+				continue
+			}
+			if seen[o.key] {
+				return nil, p.fail(fail.Input, "run again; if it stays so, the listing of the store cannot be relied upon", "%s is listed twice", p.st.at(o.key))
+			}
+			seen[o.key] = true
+			if out = append(out, o); len(out) > mostObjects {
+				return nil, p.fail(fail.Input, "name them more closely, or make several sources of them", "%s names more than %d objects", p.r.Input.Path, mostObjects)
+			}
+		}
+		if !aws.ToBool(page.IsTruncated) {
+			break
+		}
+		next := aws.ToString(page.NextContinuationToken)
+		if next == "" || tokens[next] {
+			return nil, p.fail(fail.Input, "run again; if it stays so, the listing of the store cannot be relied upon", "the listing of %s does not come to its end", p.r.Input.Path)
+		}
+		tokens[next] = true
+		in.ContinuationToken = &next
+	}
+	slices.SortFunc(out, func(a, b *object) int { return strings.Compare(a.key, b.key) })
+	return out, nil
+}
+
+// listed reads one entry of the listing; nil where the pattern does not name it.
+func (p *pull) listed(e *types.Object, encoding types.EncodingType, base string) (*object, error) {
+	key := aws.ToString(e.Key)
+	if encoding == types.EncodingTypeUrl {
+		plain, err := url.QueryUnescape(key)
+		if err != nil {
+			return nil, p.fail(fail.Input, "report it to whoever runs the store", "the listing of %s has a name that is not encoded as it says", p.r.Input.Path)
+		}
+		key = plain
+	}
+	ok, err := path.Match(p.st.key, key)
+	if err != nil {
+		return nil, p.fail(fail.Usage, "write path: {exact: …} for a name that holds a bracket", "%s is no pattern", p.r.Input.Path)
+	}
+	if !ok {
+		return nil, nil
+	}
+	o := &object{key: key, name: strings.TrimPrefix(key, base), etag: plainETag(e.ETag), size: aws.ToInt64(e.Size)}
+	if strings.HasSuffix(key, "/") {
+		if o.size == 0 {
+			return nil, nil // a mark that consoles make for a folder
+		}
+		return nil, p.fail(fail.Input, "rename it, or name the others more closely", "%s has the name of a folder and holds %d bytes", p.st.at(key), o.size)
+	}
+	return o, p.named(o)
+}
+
+// named refuses an object whose key cannot be the name of a file, or that has no ETag.
+func (p *pull) named(o *object) error {
+	bad := path.Clean(o.name) != o.name || strings.HasPrefix(o.name, "/") || o.name == ".." || o.name == "." || strings.HasPrefix(o.name, "../")
+	for _, part := range strings.Split(o.name, "/") {
+		bad = bad || len(part) > 255
+	}
+	if bad || strings.ContainsFunc(o.name, unicode.IsControl) || strings.ToValidUTF8(o.name, "") != o.name {
+		return p.fail(fail.Input, "rename it, or name the others more closely", "the key %q cannot be the name of a file", p.st.at(o.key))
+	}
+	if o.etag == "" {
+		return p.fail(fail.Input, "without one it cannot be told whether two parts are of one content", "%s has no ETag", p.st.at(o.key))
+	}
+	return nil
+}
+
+// hasPattern tells whether a key holds a pattern character of path.Match.
+func hasPattern(key string) bool { return strings.ContainsAny(key, "*?[") }
+
+// splitPattern gives what is fixed at the beginning of a pattern, the folder in which the
+// names of the files begin, and whether the pattern names nothing deeper than one folder.
+func splitPattern(key string) (prefix, base string, flat bool) {
+	i := strings.IndexAny(key, `*?[\`)
+	if i < 0 {
+		i = len(key)
+	}
+	prefix = key[:i]
+	base = key[:strings.LastIndexByte(prefix, '/')+1]
+	return prefix, base, !strings.Contains(key[i:], "/")
+}
+
+// plainETag is an ETag without quotes. A weak one is none: it does not name bytes.
+func plainETag(e *string) string {
+	t := aws.ToString(e)
+	if strings.HasPrefix(t, "W/") {
+		return ""
+	}
+	return strings.Trim(t, `"`)
+}
