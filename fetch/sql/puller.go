@@ -137,6 +137,7 @@ func (s *session) Pull(ctx context.Context, r *fetch.Request) (*fetch.Snapshot, 
 	limited, cancel := context.WithTimeoutCause(ctx, until.Sub(r.Now()), errTime)
 	defer cancel()
 	p := &pull{r: r, t: t, q: q, snap: s.snap, out: &fetch.Snapshot{Kind: rules.FromSQL, Address: t.address, Request: t.digest(q)}}
+	stored := 0
 	for attempt := 1; ; attempt++ {
 		err := p.try(limited)
 		if err == nil {
@@ -148,6 +149,9 @@ func (s *session) Pull(ctx context.Context, r *fetch.Request) (*fetch.Snapshot, 
 		}
 		if !s.snap.held(limited) {
 			return nil, lost(d.err)
+		}
+		if p.stored > stored {
+			stored, attempt = p.stored, 1 // it came further
 		}
 		if attempt == attempts || !wait(limited, r, attempt) {
 			if ctx.Err() != nil {
@@ -181,6 +185,8 @@ type pull struct {
 	q    query
 	snap snapshot
 	out  *fetch.Snapshot
+
+	stored int // slices
 }
 
 // try reads the query over one connection.

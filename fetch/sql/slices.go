@@ -39,7 +39,7 @@ type stored struct {
 // that the bytes of the file do not depend on where a pull was cut short.
 func (p *pull) slices(ctx context.Context, c conn, cols []column, keys []int) error {
 	dir := filepath.Join(p.r.Dir, slicesDir)
-	s, err := p.stored(dir, cols)
+	s, err := p.checkpoint(dir, cols)
 	if err != nil {
 		return err
 	}
@@ -64,6 +64,7 @@ func (p *pull) slices(ctx context.Context, c conn, cols []column, keys []int) er
 		if err := fetch.WriteFile(filepath.Join(dir, slicesFile), text); err != nil {
 			return err
 		}
+		p.stored = len(s.Slices)
 	}
 	return p.join(dir, s)
 }
@@ -97,10 +98,10 @@ func (p *pull) slice(ctx context.Context, c conn, cols []column, keys []int, dir
 	return nil
 }
 
-// stored finds what an earlier attempt stored, where it may be gone on from: it asked for
+// checkpoint finds what an earlier attempt stored, where it may be gone on from: it asked for
 // the same, and saw the same snapshot of the database or rows that are immutable. All
 // else is taken away.
-func (p *pull) stored(dir string, cols []column) (*stored, error) {
+func (p *pull) checkpoint(dir string, cols []column) (*stored, error) {
 	h := sha256.New()
 	for _, c := range cols {
 		fmt.Fprintf(h, "%q %q\n", c.name, c.as)
