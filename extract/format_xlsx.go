@@ -12,9 +12,9 @@ import (
 )
 
 // xlsxReader reads the rows of one sheet of a workbook (ECMA-376) as stored, row by
-// row: the sheet is never in memory as a whole. excelize, which writes our report,
-// is no reader for this: its rows are texts that do not tell a number from a text,
-// an error or a date, and what tells them loads the sheet.
+// row: the sheet is never in memory as a whole. excelize is no reader for this: its rows
+// are texts that do not tell a number from a text, an error or a date, and what tells
+// them loads the sheet.
 //
 // Numbers are plain decimals of 15 significant digits, which is what a workbook
 // holds; dates are ISO 8601 texts. A cell with an error, a formula without a stored

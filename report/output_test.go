@@ -406,7 +406,7 @@ func TestRedactionCanary(t *testing.T) {
 	}
 }
 
-func unzipped(t *testing.T, data []byte) [][]byte {
+func unzipped(t testing.TB, data []byte) [][]byte {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {

@@ -32,8 +32,13 @@ type readBook struct {
 // workbook writes report.xlsx alone.
 func (w *world) workbook() []byte {
 	w.t.Helper()
+	return w.workbookOf(w.build())
+}
+
+func (w *world) workbookOf(s *Summary) []byte {
+	w.t.Helper()
 	dir := w.t.TempDir()
-	if err := writeXLSX(w.t.Context(), &Delivery{DB: w.db, In: w.in, Summary: w.build(), Dir: dir}); err != nil {
+	if err := writeXLSX(w.t.Context(), &Delivery{DB: w.db, In: w.in, Summary: s, Dir: dir}); err != nil {
 		w.t.Fatal(err)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "report.xlsx"))

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -377,10 +378,8 @@ func (w *world) loadSide(side rules.Side) {
 			s.Unreadable++
 		}
 	}
-	for _, code := range []string{"", "EUR", "JPY", "USD"} {
-		if s := sums[code]; s != nil {
-			rel.Totals = append(rel.Totals, *s)
-		}
+	for _, code := range slices.Sorted(maps.Keys(sums)) {
+		rel.Totals = append(rel.Totals, *sums[code])
 	}
 	w.residual(side)
 }
