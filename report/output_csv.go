@@ -79,6 +79,7 @@ func (d *Delivery) peopleQueue(ctx context.Context, q Queue) (err error) {
 	for i, c := range columns {
 		texts[i] = "CAST(" + c + " AS VARCHAR)"
 	}
+	masks := peopleItems(d.In.Bound.Job, columns)
 	values, to, cells := make([]sql.NullString, len(columns)), make([]any, len(columns)), make([]string, len(columns))
 	for i := range values {
 		to[i] = &values[i]
@@ -88,7 +89,11 @@ func (d *Delivery) peopleQueue(ctx context.Context, q Queue) (err error) {
 			return err
 		}
 		for i, v := range values {
-			cells[i] = peopleCell(v.String)
+			text := v.String
+			if masks[i] != nil {
+				text = masks[i](text)
+			}
+			cells[i] = peopleCell(text)
 		}
 		if err := w.Write(cells); err != nil {
 			return disk(err)

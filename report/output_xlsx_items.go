@@ -94,9 +94,10 @@ func (x *workbook) itemColumns(queue string) (rowSheet, []string) {
 	names := columnsForPeople(queue)
 	place := func(name string) int { return slices.Index(names, name) }
 	of := rowSheet{currency: place("currency"), whole: "queues/" + queue + ".parquet", readable: len(names), record: [2]int{place("o_record"), place("r_record")}}
+	masks := peopleItems(x.d.In.Bound.Job, names)
 	for i, name := range names {
 		k := slices.IndexFunc(QueueFields, func(f QueueField) bool { return f.Name == name })
-		c := rowColumn{sheetColumn: sheetColumn{itemNames[name], 14}, sql: "CAST(v." + duck.Ident(name) + " AS VARCHAR)"}
+		c := rowColumn{sheetColumn: sheetColumn{itemNames[name], 14}, sql: "CAST(v." + duck.Ident(name) + " AS VARCHAR)", mask: masks[i]}
 		if c.name == "" {
 			c.name = strings.ReplaceAll(name, "_", " ")
 		}

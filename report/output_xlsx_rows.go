@@ -33,7 +33,8 @@ const (
 type rowColumn struct {
 	sheetColumn
 	kind cellKind
-	sql  string // expression over the row v
+	sql  string              // expression over the row v
+	mask func(string) string // of a text, before people see it; nil none
 }
 
 // rowSheet says what rows a sheet shows.
@@ -134,6 +135,9 @@ func (s *sheet) writeRow(of rowSheet, columns []rowBatch, i int, done *rowsDone)
 		v := b.text.Value(i)
 		switch c.kind {
 		case cellText:
+			if c.mask != nil {
+				v = c.mask(v)
+			}
 			if s.text(v, styleText) {
 				note.cut = append(note.cut, c.name)
 			}

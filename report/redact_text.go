@@ -83,7 +83,28 @@ func (r *redactor) people(field, text string) string {
 	return scan.Text(text)
 }
 
-// joined names the fields by which rows are joined, here or by whoever reads the files:
+// itemFields are the columns of an item that hold values of rows, and the product fields
+// that they are values of; "" names of files.
+var itemFields = map[string]string{
+	"operation_id": "operation_id", "idempotency_key": "idempotency_key", "recheck_key": "idempotency_key", "remote_id": "remote_id",
+	"keep_remote_id": "remote_id", "type": "type", "entity": "entity", "version": "version", "destination": "destination", "expected_state": "state",
+	"o_file": "", "r_file": "",
+}
+
+// peopleItems gives for each column of items what makes a value fit for people to see;
+// nil where it is as it is.
+func peopleItems(job *rules.Job, columns []string) []func(string) string {
+	r := redactor{fields: job.Redact.Fields, free: newFreeText(job)}
+	out := make([]func(string) string, len(columns))
+	for i, name := range columns {
+		if field, ok := itemFields[name]; ok && r.looks(field) {
+			out[i] = scan.Text
+		}
+	}
+	return out
+}
+
+// joinedFields names the fields by which rows are joined, here or by whoever reads the files:
 // the ids, what the passes of the job link by, what it hands on (local_ref, parameters).
 // Nothing is masked there in files for machines. An order number of 16 digits passes for
 // a card with one chance in ten.

@@ -136,7 +136,8 @@ func plainDigits(text string, run []block) string {
 }
 
 // startsApart tells whether a number begins at a place: what stands before it is no letter,
-// save the format code of a first track, and it is no fraction.
+// save the format code of a first track, and it is no fraction. A comma separates cells as
+// often as decimals.
 func startsApart(text string, at int) bool {
 	if at == 0 {
 		return true
@@ -145,7 +146,7 @@ func startsApart(text string, at int) bool {
 	if isLetter(c) {
 		return (c == 'B' || c == 'b') && (at == 1 || !isAlnum(text[at-2])) && strings.Contains(text[at:], "^")
 	}
-	return !((c == '.' || c == ',') && at >= 2 && isDigit(text[at-2]))
+	return !(c == '.' && at >= 2 && isDigit(text[at-2]))
 }
 
 // endsApart tells whether a number ends at a place: no letter follows, and no fraction.
@@ -154,7 +155,7 @@ func endsApart(text string, at int) bool {
 		return true
 	}
 	c := text[at]
-	return !isAlnum(c) && !((c == '.' || c == ',') && at+1 < len(text) && isDigit(text[at+1]))
+	return !isAlnum(c) && !(c == '.' && at+1 < len(text) && isDigit(text[at+1]))
 }
 
 // shownCard keeps what PCI DSS 3.4 lets be seen: the first six digits and the last four.
