@@ -11,10 +11,11 @@ import (
 // Source.Path of a kind that is named by its key alone (exec) is the name that its
 // files get, the ending of which says their format as that of a path does.
 type Remote struct {
-	Kind string // exec, s3, sql
+	Kind string // exec, s3, sql, api
 	Exec *Exec
 	S3   *S3
 	SQL  *SQL
+	API  *API
 }
 
 // Addressed tells whether the kind is named by the path of the source, an address.
@@ -28,6 +29,7 @@ const (
 	FromExec = "exec"
 	FromS3   = "s3"
 	FromSQL  = "sql"
+	FromAPI  = "api"
 )
 
 // remoteKeys are the kinds, in the order of the reference.
@@ -35,6 +37,7 @@ var remoteKeys = []remoteKey{
 	{name: FromExec, shape: execShape, read: func(d *decoder, o *object, s *Source) { s.Remote.Exec = d.exec(o, s) }},
 	{name: FromS3, shape: s3Shape, scheme: "s3", address: (*decoder).s3Address, read: (*decoder).s3},
 	{name: FromSQL, shape: sqlShape, read: func(d *decoder, o *object, s *Source) { s.Remote.SQL = d.sql(o, s) }},
+	{name: FromAPI, shape: apiShape, read: func(d *decoder, o *object, s *Source) { s.Remote.API = d.api(o, s) }},
 }
 
 // remoteKey is one kind of remote source.
@@ -128,5 +131,7 @@ func (t *tree) remote(s *Source) {
 		t.s3(s)
 	case FromSQL:
 		t.sql(r.SQL)
+	case FromAPI:
+		t.api(r.API)
 	}
 }

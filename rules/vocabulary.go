@@ -378,5 +378,6 @@ var shapes = []*shape{
 	calendarShape, policyRuleShape, statesShape, transitionShape, limitsShape, retryBudgetShape, retryRateShape, blastShape, baselineShape,
 	releaseShape, canaryShape, gateShape, unattributedShape, redactShape,
 	execShape, s3Shape, sqlShape, sqlTLSShape, keysetShape,
+	apiShape, apiWindowShape, paginationShape, apiReportShape, apiLimitsShape, webAuthShape, basicAuthShape, keyAuthShape, oauth2Shape, hmacShape, sigv4Shape, webTLSShape, webRequestsShape,
 	secretShape, outputsShape, metricsShape, endpointShape, notifyShape, bankShape, bankReachShape,
 }
