@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -40,6 +41,8 @@ func parseGate(text string) (g Gate, hint string, err error) {
 		return g, gateForms, fmt.Errorf("%q is no condition of a gate", text)
 	}
 	switch {
+	case g.Func == "oldest" && g.Arg == "confirm":
+		return g, "ask for the age of another queue, or for the number: count(confirm) > 1000", errors.New("nobody waits for a confirmation: its items have no age, and the gate could never fail")
 	case g.Func == "findings" && (m[3] != "" || !slices.Contains(FindingCodes, g.Arg)):
 		return g, didYouMean(g.Arg, FindingCodes), fmt.Errorf("%q is no code of a finding", g.Arg)
 	case g.Func != "findings" && g.Arg != "":

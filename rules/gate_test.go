@@ -20,7 +20,7 @@ func TestGates(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "share(divergent)", "share > 1%", "share(divergent) > 0.01", "share(divergent) > 101%", "share(divergent) < 1%", "count(absent) > 1%", "count(absent) > -1",
-		"count(absent/equal) > 0", "count(review/no_result) > 0", "oldest(review) > 3", "rejects(absent) > 0", "rejects > x", "min(absent) > 0", "share(x) > 1%",
+		"count(absent/equal) > 0", "count(review/no_result) > 0", "oldest(review) > 3", "oldest(confirm) > 3d", "rejects(absent) > 0", "rejects > x", "min(absent) > 0", "share(x) > 1%",
 	} {
 		if g, _, err := parseGate(text); err == nil {
 			t.Errorf("%q: %+v", text, g)
