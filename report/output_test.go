@@ -177,7 +177,7 @@ func TestFailedGateAtTheTop(t *testing.T) {
 var hostile = []string{
 	`<script>alert(1)</script>`, `</script><img src=x onerror=alert(2)>`, `"><b>`, `=HYPERLINK("http://x.example")`, `+1+1`, `@SUM(A1)`, "-2+3", "=1",
 	"\x1b[31mred\x1b[0m", "a\u202egnp.exe", "tab\tand\nline", "`|[x](javascript:alert(4))|`", "javascript:alert(3)", "www.example.org http://example.org",
-	"</td></tr></table>", "a' OR 1=1 --", `"; DROP TABLE items; --`, "zero\u200bwidth", "{{.S}}", "_x003D_1+1", "-12.50", "\ufffe\uffff", strings.Repeat("x", 1<<20),
+	"</td></tr></table>", "a' OR 1=1 --", `"; DROP TABLE items; --`, "zero\u200bwidth", "{{.S}}", strings.Repeat("x", 1<<20),
 }
 
 func hostileWorld(t *testing.T) *world {

@@ -87,7 +87,7 @@ func TestWorkbookInLibreOffice(t *testing.T) {
 	}
 	for name, make := range map[string]func() *world{
 		"a day":    func() *world { return newWorld(t).load() },
-		"hostile":  func() *world { return hostileWorld(t) },
+		"hostile":  func() *world { return strangeWorld(t) },
 		"long":     func() *world { return longWorld(t) },
 		"no money": func() *world { return hiddenWorld(t) },
 	} {
