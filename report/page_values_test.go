@@ -28,7 +28,7 @@ var sectionOf = map[string]string{
 	"unresolved": "unresolved", "work": "retries", "work.confirmation": "latency", "work.confirmation_of": "latency",
 	"overrides": "method", "proposals": "queues", "described": "queues",
 	"seen_before": "", "baseline.queues": "", // what later runs compare with
-	"baseline": "method", "budget": "queues", "canaries": "queues", "aside": "queues", "redacted": "method", "content_digest": "method", "masked": "method", "versions": "method", "next": "method",
+	"baseline": "method", "budget": "queues", "canaries": "queues", "aside": "queues", "redacted": "method", "content_digest": "method", "versions": "method", "next": "method",
 }
 
 // sectionFor finds the section of a path.
