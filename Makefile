@@ -22,7 +22,7 @@ help:
 	@echo "make lint     gofmt, go vet, staticcheck"
 	@echo "make race     the packages that share memory between goroutines, with the race detector"
 	@echo "make check    what CI runs: lint, test and race"
-	@echo "make nightly  test with ten thousand generated cases and longer fuzzing"
+	@echo "make nightly  test with ten thousand generated cases, the workbook in LibreOffice, and longer fuzzing"
 
 tools-needed:
 	@scripts/tools-needed
@@ -81,6 +81,7 @@ check: lint test race
 # The generated cases are 1,000 in a normal run.
 nightly: export RECON_NIGHTLY := 10000
 nightly: tools-needed
+	@scripts/install-libreoffice || echo "the workbook is not opened in LibreOffice, see its reason below" >&2
 	@go test -count=1 -timeout 3h -json ./... | go run ./scripts/testsum
 	@scripts/fuzz 60s
 
