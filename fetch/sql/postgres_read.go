@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// fetchRows is how many rows the cursor is asked for at once. They are not kept: it is
-// about how often the server is asked.
-const fetchRows = 20_000
+// fetchRows is how many rows the cursor is asked for at once. They are not kept here; the
+// server keeps them until they are sent, so that many more cost more than they spare.
+const fetchRows = 4_000
 
 func (q query) bound() (values [][]byte, oids []uint32) {
 	for _, a := range q.args {

@@ -30,6 +30,24 @@ type tester interface {
 // skipped, and says so; with CI=true it fails.
 func Start(t tester) (dsn string) {
 	t.Helper()
+	return start(t, func(run runner, data string) {
+		run("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
+	})
+}
+
+// Standby starts a server that follows the one of the connection string, and may be read.
+func Standby(t tester, of string) (dsn string) {
+	t.Helper()
+	return start(t, func(run runner, data string) {
+		run("pg_basebackup", "-D", data, "-R", "-X", "stream", "-c", "fast", "--no-sync", "-d", of)
+	})
+}
+
+// runner runs a program of PostgreSQL.
+type runner func(name string, args ...string)
+
+func start(t tester, prepare func(run runner, data string)) (dsn string) {
+	t.Helper()
 	bin, err := find()
 	if err != nil {
 		if os.Getenv("CI") == "true" {
@@ -70,14 +88,14 @@ func Start(t tester) (dsn string) {
 			t.Fatalf("%s: %v\n%s\n%s", name, err, text, more)
 		}
 	}
-	run("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
+	prepare(run, data)
 	// Without fsync: a killed client is what the tests are about, not a power cut.
 	run("pg_ctl", "-D", data, "-l", log, "-w", "-t", "60", "-o", "-F -c listen_addresses='' -c max_connections=50 -k "+dir, "start")
 	t.Cleanup(func() { run("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop") })
 	return "host=" + dir + " user=postgres dbname=postgres"
 }
 
-// find returns the folder of initdb, pg_ctl and postgres; Debian keeps them off PATH.
+// find returns the folder of initdb, pg_ctl, postgres and pg_basebackup; Debian keeps them off PATH.
 func find() (string, error) {
 	var folders []string
 	if p, err := exec.LookPath("initdb"); err == nil {
@@ -86,7 +104,7 @@ func find() (string, error) {
 	debian, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	slices.Reverse(debian)
 	for _, dir := range append(folders, debian...) {
-		if !slices.ContainsFunc([]string{"initdb", "pg_ctl", "postgres"}, func(name string) bool {
+		if !slices.ContainsFunc([]string{"initdb", "pg_ctl", "postgres", "pg_basebackup"}, func(name string) bool {
 			info, err := os.Stat(filepath.Join(dir, name))
 			return err != nil || info.IsDir()
 		}) {
