@@ -215,7 +215,8 @@ func rises(queue string, s *report.Summary, former []*report.Summary) int {
 }
 
 // unconsumed counts how many former runs in a row wrote the queue with the same oldest
-// item: one that began at the same instant.
+// item: one that began at the same instant. Items of confirm have no age, and are told by
+// that instant too: what was confirmed and is proposed again, nobody took in.
 func unconsumed(queue string, s *report.Summary, former []*report.Summary) int {
 	since, ok := oldestSince(queue, s)
 	if !ok {
@@ -234,6 +235,11 @@ func unconsumed(queue string, s *report.Summary, former []*report.Summary) int {
 
 func oldestSince(queue string, s *report.Summary) (time.Time, bool) {
 	q := queueOf(s, queue)
+	if q != nil && q.OldestSince != "" {
+		since, err := time.Parse(time.RFC3339Nano, q.OldestSince)
+		return since, err == nil
+	}
+	// A run of an older version says the age alone.
 	at, err := time.Parse(time.RFC3339Nano, s.AsOf)
 	if q == nil || q.OldestSecs == nil || err != nil {
 		return time.Time{}, false

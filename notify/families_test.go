@@ -105,6 +105,21 @@ func TestHistory(t *testing.T) {
 	if v := valueOf(e.Families(), "source_rows_weekday_median", "side", "operations", "source", "ledger"); v != "114" { // 107, 114, 121
 		t.Errorf("the median of three Thursdays is %s", v)
 	}
+	// Confirmations have no age: what was proposed and is there again, nobody took in.
+	confirm := func(s *report.Summary, at string) {
+		s.Queues[0].Items, s.Queues[0].OldestSecs, s.Queues[0].OldestSince = 5, nil, at
+	}
+	confirm(e.Summary, "2026-08-18T02:00:00.5Z")
+	for i, at := range []string{"2026-08-18T02:00:00.5Z", "2026-08-18T02:00:00.5Z", "2026-08-18T02:00:00.5Z", "2026-08-17T02:00:00Z"} {
+		confirm(e.Former[i].Summary, at)
+	}
+	if v := valueOf(e.Families(), "unconsumed_runs", "queue", "confirm"); v != "3" {
+		t.Errorf("confirmations that nobody took in: %s runs, want 3", v)
+	}
+	e.Former[1].Summary.Queues[0].Written = false
+	if v := valueOf(e.Families(), "unconsumed_runs", "queue", "confirm"); v != "1" {
+		t.Errorf("confirmations that were withheld could be taken in by nobody: %s", v)
+	}
 	e.Former[0].Summary.Queues[1].Written = false
 	if v := valueOf(e.Families(), "unconsumed_runs", "queue", "requeue"); v != "0" {
 		t.Errorf("a queue that was withheld could be consumed by nobody: %s", v)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"math/big"
@@ -19,6 +20,7 @@ func queues(ctx context.Context, db *duck.DB, in *Input) ([]Queue, error) {
 		at[n] = &out[i]
 	}
 	sums, observedSums := moneySums{}, moneySums{}
+	oldestOf := map[string]int64{} // microseconds since the epoch
 	asOf := in.Bound.AsOfTime.UnixMicro()
 	oldest := "min(since_us)"
 	if hasGaps(in) {
@@ -40,6 +42,9 @@ func queues(ctx context.Context, db *duck.DB, in *Input) ([]Queue, error) {
 		x.Items += r.Items
 		x.ObserveOnly += observe
 		x.Deferred += deferred
+		if since.Valid {
+			oldestOf[q] = min(cmp.Or(oldestOf[q], since.Int64), since.Int64)
+		}
 		if since.Valid && q != "confirm" { // nobody waits for a confirmation
 			age := (asOf - since.Int64) / 1_000_000
 			r.OldestSecs = &age
@@ -58,6 +63,9 @@ func queues(ctx context.Context, db *duck.DB, in *Input) ([]Queue, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	for q, us := range oldestOf {
+		at[q].OldestSince = instant(us)
 	}
 	if _, fixed := amountScale(in.Bound.Job); !fixed {
 		if err := sums.addDistinct(ctx, db, observedSums); err != nil {

@@ -239,9 +239,10 @@ type Queue struct {
 	ObserveOnly int64         `json:"observe_only"`
 	Deferred    int64         `json:"deferred"` // to the next run (V34)
 	Amounts     []Money       `json:"amounts"`
-	Observed    []Money       `json:"observe_only_amounts"` // of the amounts, those of items that are for observation only
-	Outage      int64         `json:"outage"`               // undecided since a source proves nothing for their time: no due date, no age
-	OldestSecs  *int64        `json:"oldest_seconds"`       // age of the oldest at as_of; null where no item has a time
+	Observed    []Money       `json:"observe_only_amounts"`   // of the amounts, those of items that are for observation only
+	Outage      int64         `json:"outage"`                 // undecided since a source proves nothing for their time: no due date, no age
+	OldestSecs  *int64        `json:"oldest_seconds"`         // age of the oldest at as_of; null where no item has a time
+	OldestSince string        `json:"oldest_since,omitempty"` // since when the oldest item is, of confirm too, which has no age; absent where no item has a time
 	Reasons     []QueueReason `json:"reasons"`
 	Refused     []CodeCount   `json:"refused"` // guard checks that were not passed (V30)
 }

@@ -27,8 +27,8 @@ const threeBefore = `(SELECT date FROM past_run WHERE date < (SELECT date FROM n
 
 var countedQueues = []counted{
 	{at: "outcome", nums: []string{"exit_code", "differences"}, sql: `SELECT CASE WHEN d > 0 THEN 3 ELSE 0 END, d FROM (SELECT ` + differences + ` AS d)`},
-	{at: "queues[]", keys: []string{"queue"}, nums: []string{"items", "observe_only", "deferred", "outage", "oldest_seconds"}, sql: `
-		SELECT queue, count(item_id), count(*) FILTER (WHERE observe_only), count(*) FILTER (WHERE deferred), count(*) FILTER (WHERE waiting), max(age) FILTER (WHERE NOT waiting AND queue <> 'confirm')
+	{at: "queues[]", keys: []string{"queue", "oldest_since"}, nums: []string{"items", "observe_only", "deferred", "outage", "oldest_seconds"}, sql: `
+		SELECT queue, strftime(make_timestamp(min(since) FILTER (WHERE NOT waiting)), '%Y-%m-%dT%H:%M:%SZ'), count(item_id), count(*) FILTER (WHERE observe_only), count(*) FILTER (WHERE deferred), count(*) FILTER (WHERE waiting), max(age) FILTER (WHERE NOT waiting AND queue <> 'confirm')
 		FROM ` + queueNames + ` LEFT JOIN waited USING (queue) GROUP BY queue`},
 	{at: "queues[].amounts[]", keys: []string{"^queue", "currency"}, nums: []string{"amount", "items"}, sql: `SELECT queue, currency, sum(value), count(value) FROM q GROUP BY ALL HAVING count(value) > 0`},
 	{at: "queues[].observe_only_amounts[]", keys: []string{"^queue", "currency"}, nums: []string{"amount", "items"}, sql: `SELECT queue, currency, sum(value), count(value) FROM q WHERE observe_only GROUP BY ALL HAVING count(value) > 0`},

@@ -58,7 +58,7 @@ var sections = []section{
 		{title: "Open items by age", kind: "table", width: 24, queries: one(of("open_cases_by_age", `queue!="confirm"`)+" > 0", "")},
 		{title: "Open amounts", kind: "timeseries", width: 8, queries: one(of("open_case_amount", `queue!="confirm"`), "{{queue}} {{currency}}")},
 		{title: "Nobody acts", about: "Runs in a row that wrote the queue with the same oldest item; runs in a row in which it grew; items for observation, and deferred.", kind: "timeseries", width: 16,
-			queries: []query{{of("unconsumed_runs", `queue!="confirm"`), "{{queue}} not consumed"}, {of("open_cases_rises", `queue!="confirm"`), "{{queue}} rises"}, {of("observe_only_cases"), "{{queue}} observe only"}, {of("deferred_cases"), "{{queue}} deferred"}}},
+			queries: []query{{of("unconsumed_runs"), "{{queue}} not consumed"}, {of("open_cases_rises", `queue!="confirm"`), "{{queue}} rises"}, {of("observe_only_cases"), "{{queue}} observe only"}, {of("deferred_cases"), "{{queue}} deferred"}}},
 	}},
 	{"Work", []panel{
 		{title: "Success after retry", kind: "stat", unit: "percentunit", width: 4, queries: one(of("retry_success_ratio"), "{{recon_job}}")},
