@@ -27,7 +27,7 @@ var fillTexts = map[string][]string{
 var (
 	fillAmounts = listed("amount operations_read operations_outside operations results_outside results_read results difference operation_amount result_amount shifted value limit")
 	fillDates   = listed("business_date since day date")
-	fillTimes   = listed("as_of from until")
+	fillTimes   = listed("as_of from until oldest_since")
 )
 
 func listed(names string) map[string]bool {
