@@ -74,6 +74,9 @@ func (l *loader) writeRepeated(ctx context.Context, column string, paths []strin
 	if err := syncFile(tmp); err != nil {
 		return stageError(err)
 	}
+	if err := os.Chmod(tmp, 0o600); err != nil { // the engine makes the file anew
+		return stageError(err)
+	}
 	if err := os.Rename(tmp, path); err != nil {
 		return stageError(err)
 	}
