@@ -41,6 +41,9 @@ func Load(ctx context.Context, db *duck.DB, job *rules.Bound, side rules.Side, o
 	if err := os.MkdirAll(opt.StageDir, 0o700); err != nil {
 		return nil, stageError(err)
 	}
+	if err := ownerAlone(opt.StageDir); err != nil {
+		return nil, err
+	}
 	dir, err := filepath.Abs(opt.StageDir)
 	if err != nil {
 		return nil, stageError(err)
