@@ -35,6 +35,9 @@ type Partial struct {
 	also       io.Writer
 	size       int64
 	name, dest string
+
+	mu     sync.Mutex
+	placed map[int64]uint32 // checksums of the pieces that are written ahead
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -55,7 +58,7 @@ func OpenPartial(dir, name, pin string, also io.Writer) (*Partial, error) {
 	if also == nil {
 		also = io.Discard
 	}
-	p := &Partial{sum: sha256.New(), also: also, name: name, dest: dest}
+	p := &Partial{sum: sha256.New(), also: also, name: name, dest: dest, placed: map[int64]uint32{}}
 	if p.data, err = os.OpenFile(base+".data", os.O_RDWR|os.O_CREATE, 0o600); err == nil {
 		p.list, err = os.OpenFile(base+".list", os.O_RDWR|os.O_CREATE, 0o600)
 	}
@@ -127,16 +130,39 @@ func (p *Partial) piece(end int64, want uint32) (whole bool, err error) {
 // Size is what is there, in bytes.
 func (p *Partial) Size() int64 { return p.size }
 
-// Append writes the next piece, which is not kept.
+// Place writes a piece that is not the next one yet, at its offset, so that several can be
+// written at the same time. It counts when [Partial.Append] comes to it with the same bytes.
+func (p *Partial) Place(piece []byte, at int64) error {
+	_, err := p.data.WriteAt(piece, at)
+	if err != nil {
+		return fail.Disk(err, "a file of the snapshot cannot be written")
+	}
+	check := crc32.Checksum(piece, castagnoli)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.placed[at] = check
+	return nil
+}
+
+// Append takes the next piece, and writes it unless it was placed. It is not kept.
 func (p *Partial) Append(piece []byte) error {
 	if len(piece) == 0 {
 		return nil
 	}
 	var digests sync.WaitGroup
-	digests.Go(func() { p.sum.Write(piece) })
-	digests.Go(func() { p.also.Write(piece) })
-	_, err := p.data.WriteAt(piece, p.size)
-	check := crc32.Checksum(piece, castagnoli)
+	if p.also != io.Discard {
+		digests.Go(func() { p.also.Write(piece) })
+	}
+	p.mu.Lock()
+	check, placed := p.placed[p.size]
+	delete(p.placed, p.size)
+	p.mu.Unlock()
+	var err error
+	if !placed {
+		_, err = p.data.WriteAt(piece, p.size)
+		check = crc32.Checksum(piece, castagnoli)
+	}
+	p.sum.Write(piece)
 	digests.Wait()
 	if err == nil {
 		p.size += int64(len(piece))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -108,6 +109,38 @@ func TestPartialGoesOn(t *testing.T) {
 				t.Errorf("left: %v %v", left, err)
 			}
 		})
+	}
+}
+
+// TestPartialPlaced: pieces that were written ahead count when their turn comes, and not
+// before.
+func TestPartialPlaced(t *testing.T) {
+	dir := t.TempDir()
+	want := []byte("0123456789abcdefghijABCDEFGHIJ")
+	p, err := OpenPartial(dir, "x", "v", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []int{20, 10} {
+		if err := p.Place(want[at:at+10], int64(at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(p.Append(want[:10]), p.Append(want[10:20])); err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	if p, err = OpenPartial(dir, "x", "v", nil); err != nil || p.Size() != 20 {
+		t.Fatalf("%v, %d bytes", err, p.Size())
+	}
+	if err := errors.Join(p.Place(want[20:], 20), p.Append(want[20:])); err != nil {
+		t.Fatal(err)
+	}
+	f, err := p.Commit()
+	got, _ := os.ReadFile(filepath.Join(dir, FilesDir, "x"))
+	sum := sha256.Sum256(want)
+	if err != nil || !bytes.Equal(got, want) || f.SHA256 != hex.EncodeToString(sum[:]) {
+		t.Errorf("%v %q %+v", err, got, f)
 	}
 }
 

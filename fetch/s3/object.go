@@ -191,7 +191,7 @@ func (p *pull) read(ctx context.Context, o *object, first string) (fetch.File, s
 	return f, proof, err
 }
 
-// parts reads what is missing, several parts at a time, and writes them in their order.
+// parts reads what is missing, several parts at a time, and takes them in their order.
 // The buffers are common to all objects, and given out in the order of the parts of one:
 // the part that is to be written next always has one.
 func (p *pull) parts(ctx context.Context, o *object, w *fetch.Partial) error {
@@ -217,7 +217,9 @@ func (p *pull) parts(ctx context.Context, o *object, w *fetch.Partial) error {
 				defer close(t.done)
 				p.slots <- struct{}{}
 				defer func() { <-p.slots }()
-				t.err = p.part(ctx, o, from, t.buf)
+				if t.err = p.part(ctx, o, from, t.buf); t.err == nil {
+					t.err = w.Place(t.buf, from)
+				}
 			})
 			next <- t
 		}
