@@ -4,12 +4,14 @@ package kinds
 import (
 	"github.com/recon-batch/recon-batch/fetch"
 	"github.com/recon-batch/recon-batch/fetch/program"
+	"github.com/recon-batch/recon-batch/fetch/s3"
 	"github.com/recon-batch/recon-batch/fetch/sql"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
 var pullers = map[string]fetch.Puller{
 	rules.FromExec: program.Puller{},
+	rules.FromS3:   s3.Puller{},
 	rules.FromSQL:  sql.Puller{},
 }
 

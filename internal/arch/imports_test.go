@@ -13,40 +13,41 @@ const module = "github.com/recon-batch/recon-batch/"
 // layers lists the stages from the ground up. A package imports packages of
 // lower layers only; the longest prefix that fits a path decides its layer.
 var layers = map[string]int{
-	"internal/fail":       0, // errors with their exit status
-	"internal/scan":       0, // card numbers, IBANs and secrets in texts
-	"internal/hole":       0, // by which tests take checks out of the guard
-	"internal/xmlstream":  0, // XML in bounded memory
-	"internal/testpg":     0, // a PostgreSQL server for tests
-	"internal/testmaria":  0, // a MariaDB server for tests
-	"internal/testproxy":  0, // a bad network for tests
-	"internal/testprom":   0, // promtool and a Pushgateway for tests
-	"internal/testchrome": 0, // a browser for tests
-	"internal/pages":      0, // Parquet in its plainest form
-	"rules":               1,
-	"internal/duck":       1,
-	"internal/secret":     2, // what a job file only refers to
-	"extract":             2,
-	"fetch":               3, // brings evidence from elsewhere
-	"match/compare":       3,
-	"match/naive":         4, // the oracle; see apart
-	"match":               4,
-	"classify":            5,
-	"report":              6,
-	"doctor":              3, // looks at files that nobody declared; the one place that guesses
-	"notify":              7, // tells the outside world how a run ended
-	"internal/pipeline":   8,
-	"latency":             9, // how long operations took, against their windows
-	"rehearsal":           9, // what other rules, or acting, would have done
-	"cmd/recon-batch":     10,
-	"fixtures":            1, // test data: only tests and developer tools import it
-	"cmd/recon-fixtures":  9,
-	"bench":               9,
-	"scripts":             9,
-	"internal/arch":       9,
-	"examples":            9,
-	"docs":                9,
-	"deploy":              9,
+	"internal/fail":        0, // errors with their exit status
+	"internal/scan":        0, // card numbers, IBANs and secrets in texts
+	"internal/hole":        0, // by which tests take checks out of the guard
+	"internal/xmlstream":   0, // XML in bounded memory
+	"internal/testpg":      0, // a PostgreSQL server for tests
+	"internal/testmaria":   0, // a MariaDB server for tests
+	"internal/testproxy":   0, // a bad network for tests
+	"internal/testversity": 0, // an S3 server for tests
+	"internal/testprom":    0, // promtool and a Pushgateway for tests
+	"internal/testchrome":  0, // a browser for tests
+	"internal/pages":       0, // Parquet in its plainest form
+	"rules":                1,
+	"internal/duck":        1,
+	"internal/secret":      2, // what a job file only refers to
+	"extract":              2,
+	"fetch":                3, // brings evidence from elsewhere
+	"match/compare":        3,
+	"match/naive":          4, // the oracle; see apart
+	"match":                4,
+	"classify":             5,
+	"report":               6,
+	"doctor":               3, // looks at files that nobody declared; the one place that guesses
+	"notify":               7, // tells the outside world how a run ended
+	"internal/pipeline":    8,
+	"latency":              9, // how long operations took, against their windows
+	"rehearsal":            9, // what other rules, or acting, would have done
+	"cmd/recon-batch":      10,
+	"fixtures":             1, // test data: only tests and developer tools import it
+	"cmd/recon-fixtures":   9,
+	"bench":                9,
+	"scripts":              9,
+	"internal/arch":        9,
+	"examples":             9,
+	"docs":                 9,
+	"deploy":               9,
 }
 
 // apart lists what must not be imported although the layers would allow it.
