@@ -107,6 +107,35 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
+// A run that does not end with 0 has a case that failed, whatever it ended for: a build
+// server never shows it as green.
+func TestNothingFailsUnseen(t *testing.T) {
+	for name, prepare := range map[string]func(w *world){
+		"gate": func(w *world) { w.in.Bound.Gates[0].Value = 0 },
+		"limit": func(w *world) {
+			w.in.Bound.Limits.BlastRadius = map[string]rules.BlastLimit{"requeue": {Amount: map[string]string{"USD": "99.89"}}}
+		},
+		"nothing linked": func(w *world) {
+			for _, side := range rules.Sides {
+				for i := range w.rows[side] {
+					w.rows[side][i].pass = -1
+				}
+			}
+		},
+		"never observed": func(w *world) { w.in.Past.Staged = true },
+	} {
+		w := newWorld(t)
+		w.in.Bound.Gates[0].Value = 1
+		prepare(w)
+		s := w.load().build()
+		checks := checksOf(s, w.in.Bound.Job)
+		failed := slices.ContainsFunc(checks, func(c check) bool { return c.How == checkFailed && c.Group != "sources" })
+		if s.Exit() == 0 || !failed {
+			t.Errorf("%s: the run ends with %d, and a case failed: %t", name, s.Exit(), failed)
+		}
+	}
+}
+
 // A missing day takes proof away from a source, optional or not: only an optional source
 // that is not there at all is left out.
 func TestMissingDayOfAnOptionalSource(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/recon-batch/recon-batch/internal/fail"
 )
@@ -132,31 +133,34 @@ func peopleCSV(to io.Writer) *csv.Writer {
 // writes them. A leading plus is none: it begins telephone numbers and formulas.
 var plainNumber = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
 
+// formulaChars begin a formula in a spreadsheet, in their full-width and small forms too.
+const formulaChars = "=+-@\uFF1D\uFF0B\uFF0D\uFF20\uFE66\uFE62\uFE63\uFE6B"
+
 // afterSemicolon finds what would begin a cell of its own where the semicolon separates
 // cells: spreadsheets take the separator of the country they are set to.
-var afterSemicolon = regexp.MustCompile(`;([ "]*[` + formulaClass + `])`)
+var afterSemicolon = regexp.MustCompile(`;([ "]*[` + strings.Replace(formulaChars, "-", `\-`, 1) + `])`)
 
 // peopleCell makes a value the text of a cell: cut visibly, with hidden characters
 // spelled out, and with an apostrophe before what a spreadsheet could take for the
 // start of a formula (OWASP, CSV Injection), unless all of it is a plain number.
 func peopleCell(s string) string {
-	if len(s) <= maxCell && plainNumber.MatchString(s) {
+	if s == "" || len(s) <= maxCell && (s[0] == '-' || s[0] >= '0' && s[0] <= '9') && plainNumber.MatchString(s) {
 		return s
 	}
 	danger := startsFormula(s)
-	s = afterSemicolon.ReplaceAllString(shown(s), ";'$1")
+	if s = shown(s); strings.Contains(s, ";") {
+		s = afterSemicolon.ReplaceAllString(s, ";'$1")
+	}
 	if danger {
 		return "'" + s
 	}
 	return s
 }
 
-// formulaClass are the characters that begin a formula in a spreadsheet, with their
-// full-width and small forms, as inside the brackets of a pattern.
-const formulaClass = `=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}\x{FE66}\x{FE62}\x{FE63}\x{FE6B}`
-
-var formulaStart = regexp.MustCompile("^[" + formulaClass + `\t\r\n]`)
-
-// startsFormula tells whether a text, as it is or once blanks and quotes before it are
-// taken off, begins as a formula does.
-func startsFormula(s string) bool { return formulaStart.MatchString(strings.TrimLeft(s, ` "`)) }
+// startsFormula tells whether a text, once blanks and quotes before it are taken off,
+// begins as a formula does, or with what a spreadsheet skips before one.
+func startsFormula(s string) bool {
+	s = strings.TrimLeft(s, ` "`)
+	r, _ := utf8.DecodeRuneInString(s)
+	return s != "" && strings.ContainsRune(formulaChars+"\t\r\n", r)
+}

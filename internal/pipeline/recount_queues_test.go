@@ -25,6 +25,18 @@ func ageWords(seconds string) string {
 // threeBefore are the last three nights before.
 const threeBefore = `(SELECT date FROM past_run WHERE date < (SELECT date FROM night) ORDER BY date DESC LIMIT 3)`
 
+// countedGates are the measures of the gates.
+var countedGates = `
+		SELECT 'divergence', CAST(` + share("(SELECT count(*) FROM o WHERE in_period AND class = 'divergent')") + ` AS VARCHAR)
+		UNION ALL SELECT 'divergent-fields', CAST((SELECT count(*) FROM o WHERE in_period AND class = 'divergent' AND reason = 'field_differs') AS VARCHAR)
+		UNION ALL SELECT 'stray', CAST(` + share("(SELECT count(*) FROM r WHERE in_period AND class = 'unexpected')") + ` AS VARCHAR)
+		UNION ALL SELECT 'review', CAST((SELECT count(*) FROM q WHERE queue = 'review') AS VARCHAR)
+		UNION ALL SELECT 'old', ` + ageWords("(SELECT max(age) FROM waited WHERE queue = 'review' AND NOT waiting)") + `
+		UNION ALL SELECT 'old-absences', ` + ageWords("(SELECT max(age) FROM waited WHERE class = 'absent' AND reason = 'no_result' AND NOT waiting)") + `
+		UNION ALL SELECT 'unread', CAST((SELECT count(*) FROM rej) AS VARCHAR)
+		UNION ALL SELECT 'differences', CAST(` + differences + ` AS VARCHAR)
+		UNION ALL SELECT 'values', CAST((SELECT count(DISTINCT side || source) FROM ` + bothSides + ` WHERE value IS NULL) AS VARCHAR)`
+
 var countedQueues = []counted{
 	{at: "outcome", nums: []string{"exit_code", "differences"}, sql: `SELECT CASE WHEN d > 0 THEN 3 ELSE 0 END, d FROM (SELECT ` + differences + ` AS d)`},
 	{at: "queues[]", keys: []string{"queue", "oldest_since"}, nums: []string{"items", "observe_only", "deferred", "outage", "oldest_seconds"}, sql: `
@@ -45,16 +57,13 @@ var countedQueues = []counted{
 	{at: "canaries[]", keys: []string{"operation_id"}, nums: []string{"records"}, sql: `SELECT op_id, count(*) FROM ` + canaryRows + ` GROUP BY 1`},
 	{at: "aside[]", keys: []string{"class", "reason"}, nums: []string{"rows"}, sql: `SELECT class, reason, count(*) FROM ` + canaryRows + ` WHERE in_period GROUP BY ALL`},
 
-	{at: "gates[]", keys: []string{"name"}, nums: []string{"value"}, sql: `
-		SELECT 'divergence', CAST(` + share("(SELECT count(*) FROM o WHERE in_period AND class = 'divergent')") + ` AS VARCHAR)
-		UNION ALL SELECT 'divergent-fields', CAST((SELECT count(*) FROM o WHERE in_period AND class = 'divergent' AND reason = 'field_differs') AS VARCHAR)
-		UNION ALL SELECT 'stray', CAST(` + share("(SELECT count(*) FROM r WHERE in_period AND class = 'unexpected')") + ` AS VARCHAR)
-		UNION ALL SELECT 'review', CAST((SELECT count(*) FROM q WHERE queue = 'review') AS VARCHAR)
-		UNION ALL SELECT 'old', ` + ageWords("(SELECT max(age) FROM waited WHERE queue = 'review' AND NOT waiting)") + `
-		UNION ALL SELECT 'old-absences', ` + ageWords("(SELECT max(age) FROM waited WHERE class = 'absent' AND reason = 'no_result' AND NOT waiting)") + `
-		UNION ALL SELECT 'unread', CAST((SELECT count(*) FROM rej) AS VARCHAR)
-		UNION ALL SELECT 'differences', CAST(` + differences + ` AS VARCHAR)
-		UNION ALL SELECT 'values', CAST((SELECT count(DISTINCT side || source) FROM ` + bothSides + ` WHERE value IS NULL) AS VARCHAR)`},
+	{at: "gates[]", keys: []string{"name"}, nums: []string{"value"}, sql: countedGates},
+	{at: "gates[]", keys: []string{"name", "basis"}, subset: false, sql: `
+		WITH n AS (SELECT count(*) FILTER (WHERE class = 'divergent') AS divergent, count(*) - (SELECT count(*) FROM ` + canaryRows + ` WHERE in_period) AS of FROM o WHERE in_period)
+		SELECT 'divergence', divergent || ' operations of ' || of || ' operations in the period' FROM n
+		UNION ALL SELECT 'stray', (SELECT count(*) FROM r WHERE in_period AND class = 'unexpected') || ' results of ' || of || ' operations in the period' FROM n
+		UNION ALL FROM (VALUES ('divergent-fields', 'operations, in the period'), ('review', 'items, in the period'), ('old', 'oldest item of the queue'), ('old-absences', 'oldest item of the class'),
+			('unread', 'rejected records of both sides'), ('differences', 'rows in the period that are not correct, not_applicable or not_due'), ('values', 'findings value_unreadable'))`},
 	{at: "limits[]", keys: []string{"name"}, nums: []string{"value", "limit"}, sql: `
 		WITH n AS (SELECT count(*) FILTER (WHERE queue = 'requeue') AS requeue, count(*) FILTER (WHERE queue = 'compensate') AS compensate FROM q),
 		runs AS (SELECT b.name AS queue, date FROM (VALUES ('requeue', 3), ('compensate', 2)) b(name, most), LATERAL (SELECT date, row_number() OVER (ORDER BY date DESC) AS place FROM past_run WHERE date < (SELECT date FROM night)) WHERE place <= most),

@@ -48,6 +48,14 @@ var countedSides = []counted{
 		SELECT side, class, reason, currency, in_period, count(*), sum(value) FROM ` + bothSides + ` GROUP BY ALL`},
 	{at: "passes[]", keys: []string{"name"}, nums: []string{"operations", "results"}, sql: `
 		SELECT pass, count(*) FILTER (WHERE side = 'operations'), count(*) FILTER (WHERE side = 'results') FROM ` + bothSides + ` WHERE pass IS NOT NULL GROUP BY pass`},
+	// The sentence at the top.
+	{keys: []string{"headline"}, sql: `
+		WITH n AS (SELECT side, class, count(*) AS n FROM ` + bothSides + ` WHERE in_period AND class NOT IN ('correct', 'not_applicable', 'not_due') AND NOT (class = 'duplicate' AND reason IN ('identical_copy', 'superseded_attempt')) GROUP BY ALL),
+		classes AS (SELECT string_agg(n || ' ' || class, ', ' ORDER BY place) AS t FROM (SELECT class, place, max(n) AS n FROM n
+			JOIN (VALUES ('divergent', 1, 'operations'), ('absent', 2, 'operations'), ('unexpected', 3, 'results'), ('ambiguous', 4, 'operations'), ('duplicate', 5, 'results')) o(class, place, s) USING (class) WHERE side = s GROUP BY ALL)),
+		money AS (SELECT string_agg(currency || ' ' || CASE WHEN currency = 'JPY' THEN format('{:,.0f}', CAST(d AS DOUBLE)) ELSE format('{:,.2f}', CAST(d AS DOUBLE)) END, ', ' ORDER BY currency) AS t
+			FROM (SELECT currency, sum(CASE WHEN side = 'operations' THEN -value ELSE value END) AS d FROM ` + bothSides + ` WHERE in_period GROUP BY currency) WHERE d <> 0)
+		SELECT 'A gate failed. The day does not close: ' || classes.t || '; results − operations is ' || money.t || ', every part of it named; ' || (SELECT count(*) FROM ` + bothSides + ` WHERE value IS NULL) || ' amounts cannot be read and are in no sum.' FROM classes, money`},
 	{nums: []string{"once_not_proven"}, sql: `SELECT count(*) FROM o WHERE in_period AND class = 'correct' AND once = 'not_proven'`},
 	{at: "rejects", nums: []string{"showing", "of"}, sql: `SELECT least(count(*), 50), count(*) FROM rej`},
 	{at: "rejects.items[]", keys: []string{"side", "source", "file"}, nums: []string{"record", "line"}, sql: `
