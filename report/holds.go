@@ -104,7 +104,7 @@ func holds(ctx context.Context, db *duck.DB, in *Input, red *redactor) ([]Hold, 
 		}
 		h := &out[len(out)-1]
 		h.Rows += n
-		if amount.Valid && valued > 0 {
+		if amount.Valid && valued > 0 && !hidesMoney(job) { // a hold may have one row
 			a, err := parseExact(amount.String)
 			if err != nil {
 				return err
