@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/internal/scan"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -120,7 +121,11 @@ func (x *workbook) itemColumns(queue string) (rowSheet, []string) {
 				of.hidden = append(of.hidden, i)
 			}
 		default:
-			if name != "currency" { // it says which amounts belong together
+			switch {
+			case name == "currency": // it says which amounts belong together
+			case c.mask != nil:
+				c.sql = cutMasked(c.sql)
+			default:
 				c.sql = cutExpr(c.sql)
 			}
 		}
@@ -203,9 +208,14 @@ func (x *workbook) exceptionColumns() rowSheet {
 		text("operation file", "v.o_file", 26), whole("operation record", "v.o_record"), text("result file", "v.r_file", 26), whole("result record", "v.r_record"),
 		text("pass", "v.pass", 18), whole("set", "v.set_id"), whole("candidates", "v.candidates"), text("link", "v.link", 21),
 	}
-	red := &redactor{fields: job.Redact.Fields}
+	red := &redactor{fields: job.Redact.Fields, free: newFreeText(job)}
 	if hidesMoney(job) {
 		of.hidden = append(of.hidden, of.sums...)
+	}
+	if red.looks("") { // values of fields are masked by the view
+		for _, i := range of.record {
+			of.columns[i-1].mask = scan.Text
+		}
 	}
 	for _, p := range fieldPairs(job, red) {
 		for _, side := range []struct {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -35,6 +36,28 @@ type rowColumn struct {
 	kind cellKind
 	sql  string              // expression over the row v
 	mask func(string) string // of a text, before people see it; nil none
+}
+
+// maskedCell is how many characters of a value are looked through: a number that begins
+// among those that are shown has to be whole to be found.
+const maskedCell = 2 * maxCell
+
+// cutMasked is cutExpr for a value that is masked afterwards.
+func cutMasked(x string) string {
+	return fmt.Sprintf("(CASE WHEN length(%[1]s) > %[2]d THEN left(%[1]s, %[2]d) || '… (' || length(%[1]s) || %[3]s ELSE %[1]s END)", x, maskedCell, duck.Literal(cutEnd))
+}
+
+// seen is a value of the column as people see it, cut where cutMasked cut it.
+func (c rowColumn) seen(v string) string {
+	if c.mask == nil {
+		return v
+	}
+	end := strings.LastIndex(v, "… (")
+	if end < maskedCell || !strings.HasSuffix(v, cutEnd) || utf8.RuneCountInString(v[:end]) != maskedCell {
+		return c.mask(v)
+	}
+	text := []rune(c.mask(v[:end]))
+	return string(text[:min(len(text), maxCell)]) + v[end:]
 }
 
 // rowSheet says what rows a sheet shows.
@@ -132,12 +155,9 @@ func (s *sheet) writeRow(of rowSheet, columns []rowBatch, i int, done *rowsDone)
 			s.col++
 			continue
 		}
-		v := b.text.Value(i)
+		v := c.seen(b.text.Value(i))
 		switch c.kind {
 		case cellText:
-			if c.mask != nil {
-				v = c.mask(v)
-			}
 			if s.text(v, styleText) {
 				note.cut = append(note.cut, c.name)
 			}
@@ -241,7 +261,7 @@ func (n rowNote) text(of rowSheet, columns []rowBatch, i int) string {
 			if j < 1 || columns[j].whole.IsNull(i) || columns[j-1].text.IsNull(i) {
 				continue
 			}
-			text += fmt.Sprintf(", %s %s record %d", side, shown(columns[j-1].text.Value(i)), columns[j].whole.Value(i))
+			text += fmt.Sprintf(", %s %s record %d", side, shown(of.columns[j-1].seen(columns[j-1].text.Value(i))), columns[j].whole.Value(i))
 		}
 		parts = append(parts, text)
 	}

@@ -411,3 +411,33 @@ func TestWorkbookRedacted(t *testing.T) {
 		}
 	}
 }
+
+// Free text of people is masked in the sheets of rows as in every other output: also where
+// the number lies across the end of what is shown, and in the names of files.
+func TestWorkbookFreeText(t *testing.T) {
+	const card = "4111111111111111"
+	w := newWorld(t)
+	w.item[2] = strings.Replace(w.item[2], "'op-5'", "'paid by "+card+" today'", 1)
+	w.item[4] = strings.Replace(w.item[4], "'op-8'", "'"+strings.Repeat("x", maxCell-9)+" "+card+strings.Repeat(" y", 300)+"'", 1)
+	w.in.Operations.Files[0].Name = "card " + card + ".csv"
+	w.load()
+	data := w.workbook()
+	for _, p := range unzippedParts(t, data) {
+		if i := bytes.Index(p.data, []byte(card[:8])); i >= 0 {
+			t.Errorf("%s shows %q", p.name, p.data[max(0, i-40):i+20])
+		}
+	}
+	b := openBook(t, data)
+	b.checkFormulas()
+	ids := b.column("Review", "operation id")
+	if got := b.cell("Review", ids, firstData); !strings.HasPrefix(got, "paid by ") || !strings.HasSuffix(got, " today") {
+		t.Errorf("the text around a card is %q", got)
+	}
+	row := b.rows["Review"][firstData]
+	if got := row[ids]; !strings.HasPrefix(got, strings.Repeat("x", maxCell-9)+" ") || !strings.HasSuffix(got, "… (808 characters)") {
+		t.Errorf("the long text is %q", got)
+	}
+	if note := row[len(row)-1]; !strings.HasPrefix(note, "cut: operation id; whole in queues/review.parquet, operation card ") {
+		t.Errorf("the note is %q", note)
+	}
+}
