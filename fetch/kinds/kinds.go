@@ -3,6 +3,7 @@ package kinds
 
 import (
 	"github.com/recon-batch/recon-batch/fetch"
+	"github.com/recon-batch/recon-batch/fetch/api"
 	"github.com/recon-batch/recon-batch/fetch/program"
 	"github.com/recon-batch/recon-batch/fetch/s3"
 	"github.com/recon-batch/recon-batch/fetch/sql"
@@ -13,6 +14,7 @@ var pullers = map[string]fetch.Puller{
 	rules.FromExec: program.Puller{},
 	rules.FromS3:   s3.Puller{},
 	rules.FromSQL:  sql.Puller{},
+	rules.FromAPI:  api.Puller{},
 }
 
 // Of gives the puller of a kind; every kind that a job file can name has one.

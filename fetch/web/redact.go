@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"encoding/base64"
 	"net/url"
 	"strings"
@@ -25,7 +26,7 @@ func (s *Secrets) Add(texts ...string) {
 		if len(t) < shortest {
 			continue
 		}
-		for _, form := range []string{t, url.QueryEscape(t), url.PathEscape(t), base64.StdEncoding.EncodeToString([]byte(t)), base64.RawURLEncoding.EncodeToString([]byte(t))} {
+		for _, form := range []string{t, url.QueryEscape(t), url.PathEscape(t), base64.StdEncoding.EncodeToString([]byte(t)), base64.RawURLEncoding.EncodeToString([]byte(t)), strings.ReplaceAll(t, "/", `\/`)} {
 			known := false
 			for _, l := range s.list {
 				known = known || l == form
@@ -59,6 +60,39 @@ func (s *Secrets) Longest() int {
 		n = max(n, len(l))
 	}
 	return n
+}
+
+// Watch looks for secrets in what is written to it, wherever it is cut.
+type Watch struct {
+	of    *Secrets
+	tail  []byte
+	Found bool
+}
+
+// Watch begins to look.
+func (s *Secrets) Watch() *Watch { return &Watch{of: s} }
+
+// Write implements io.Writer. It never fails.
+func (w *Watch) Write(p []byte) (int, error) {
+	n := w.of.Longest()
+	if n == 0 || w.Found {
+		return len(p), nil
+	}
+	w.of.mu.RLock()
+	defer w.of.mu.RUnlock()
+	// The seam: the end of what came before, with the beginning of what comes now.
+	seam := append(w.tail, p[:min(len(p), n)]...)
+	for _, l := range w.of.list {
+		if bytes.Contains(seam, []byte(l)) || bytes.Contains(p, []byte(l)) {
+			w.Found = true
+			return len(p), nil
+		}
+	}
+	if len(p) >= n {
+		seam = p
+	}
+	w.tail = append(w.tail[:0:0], seam[max(len(seam)-n, 0):]...)
+	return len(p), nil
 }
 
 // Shown is an address for people: without query, fragment, user and secrets.
