@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -41,6 +42,9 @@ func missing(t tester, what, script string) {
 	}
 	t.Skipf("NOT TESTED: "+how, what, script)
 }
+
+// patience is how long something of a page may take, on a busy machine too.
+const patience = 5 * time.Minute
 
 // Browser is a running Chromium that ends with the test.
 type Browser struct{ ctx context.Context }
@@ -200,10 +204,13 @@ func (p *Page) Print(on bool) {
 }
 
 // Eval runs an expression in the page, waits for it where it is a promise, and decodes
-// its value from JSON. It works where JavaScript is off for the page too.
+// its value from JSON. It works where JavaScript is off for the page too, but for promises,
+// which then never come.
 func (p *Page) Eval(expression string, into any) {
 	p.t.Helper()
-	data, err := chromedp.Run(p.ctx, chromedp.Evaluate[[]byte](expression, chromedp.EvalAwaitPromise, chromedp.EvalAsValue))
+	ctx, end := context.WithTimeout(p.ctx, patience)
+	defer end()
+	data, err := chromedp.Run(ctx, chromedp.Evaluate[[]byte](expression, chromedp.EvalAwaitPromise, chromedp.EvalAsValue))
 	if err != nil {
 		p.t.Fatalf("in the page: %v\n%s", err, short(expression))
 	}

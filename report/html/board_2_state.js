@@ -61,9 +61,9 @@ const boardState = (() => {
     const place = (side) => then(by((row) => b.file(side, row)?.name ?? null), number(side + "_record"));
     return {
       verdict: { label: "verdict", compare: then(by((row) => b.classes.indexOf(b.text("class")(row))), text("reason"), text("differs")) },
-      entity: { label: "entity", compare: text("entity") },
+      entity: { label: "entity", compare: by((row) => boardRow.name(b, row) || null) },
       age: { label: "age", compare: number("age") },
-      amount: { label: "amount", compare: money(b.larger) },
+      amount: { label: "amount", compare: money((row) => { const x = b.amount(row); return x === null ? null : b.money.read(x); }) },
       difference: { label: "difference", compare: money((row) => b.money.read(b.text("difference")(row))) },
       differs: { label: "what differs", compare: text("differs") },
       action: { label: "recommended action", compare: then(by((row) => { const at = b.queues.indexOf(b.text("queue")(row)); return at < 0 ? null : at; }), text("owner")) },

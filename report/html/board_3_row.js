@@ -8,7 +8,7 @@ const boardRow = (() => {
       if (k === "on") for (const [event, f] of Object.entries(v)) e.addEventListener(event, f);
       else e.setAttribute(k, v === true ? "" : v);
     }
-    for (const c of children.flat()) if (c !== null && c !== undefined && c !== "") e.append(c);
+    for (const c of children.flat(Infinity)) if (c !== null && c !== undefined && c !== "") e.append(c);
     return e;
   }
   const bdi = (text) => el("bdi", null, text);
@@ -152,7 +152,7 @@ const boardRow = (() => {
     for (const s of out.slice(1)) {
       s.setAttribute("tabindex", "0");
       s.setAttribute("role", "region");
-      s.setAttribute("aria-label", s.querySelector("caption").textContent);
+      s.setAttribute("aria-label", s.querySelector("caption").textContent + ", row " + (row + 1) + (name(b, row) ? ", " + name(b, row) : ""));
     }
     const command = explain(b, row);
     if (command) {
