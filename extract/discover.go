@@ -22,12 +22,20 @@ type foundFile struct {
 	rel     string // path inside dir
 	date    string // {file_date}, or ""
 	missing bool
+	kept    string // where its bytes are kept as well, "" nowhere; then they are read there
 	sha256  string // of the bytes that it must have (see Pinned); "" whatever it has
 }
 
 // open opens the file. A symbolic link that leaves the folder is refused by the
 // system call itself (os.Root), so that nothing can be swapped in between.
 func (f *foundFile) open() (*os.File, error) {
+	if f.kept != "" {
+		in, err := os.Open(f.kept)
+		if err != nil {
+			return nil, fail.Wrap(fail.Input, err, "the kept bytes of %s cannot be read", f.rel)
+		}
+		return in, nil
+	}
 	root, err := os.OpenRoot(f.dir)
 	if err != nil {
 		return nil, fail.Wrap(fail.Input, err, "%s cannot be read", f.rel)

@@ -31,6 +31,7 @@ type Relation struct {
 type File struct {
 	No            int // unique per side; row id = No<<40 + rec
 	Source        string
+	Dir           string // folder below which Path lies
 	Path          string // as found
 	Name          string // for outputs: base name, or path where files of the source share it
 	Date          string // {file_date} where the source has dates, else ""

@@ -27,6 +27,9 @@ type Options struct {
 	Progress func(file string, bytes, total int64, records int64)
 	// Pinned, where set, are the files to read instead of those that the job finds now.
 	Pinned []Pinned
+	// Kept, where set, gives the path of bytes that are kept elsewhere under their digest,
+	// for pinned files; "" where they are not.
+	Kept func(sha256 string) string
 }
 
 // Load reads one side: it finds the files of each source, stages what is not
@@ -55,7 +58,7 @@ func Load(ctx context.Context, db *duck.DB, job *rules.Bound, side rules.Side, o
 	}
 	find := func() ([]*foundFile, error) { return discover(opt.BaseDir, inputs) }
 	if opt.Pinned != nil {
-		find = func() ([]*foundFile, error) { return pinned(opt.BaseDir, inputs, opt.Pinned) }
+		find = func() ([]*foundFile, error) { return pinned(opt.BaseDir, inputs, opt.Pinned, opt.Kept) }
 	}
 	found, err := find()
 	if err != nil {
@@ -171,7 +174,7 @@ func (l *loader) settle(ctx context.Context) error {
 	var faults []error
 	names := fileNames(l.found)
 	for i, f := range l.found {
-		file := File{No: i, Source: f.source.Name, Path: f.rel, Name: names[i], Date: f.date}
+		file := File{No: i, Source: f.source.Name, Dir: f.dir, Path: f.rel, Name: names[i], Date: f.date}
 		s, err := l.staged[i], l.errs[i]
 		if s == nil && err != nil && fail.ClassOf(err) == fail.Input {
 			s = l.copyOf(ctx, f, first)

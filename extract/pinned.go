@@ -1,9 +1,11 @@
 package extract
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 
@@ -25,7 +27,7 @@ type Pinned struct {
 
 // pinned lists the files of every input as a former run found them. The error has
 // class Input where the run read nothing for an input of the job.
-func pinned(base string, inputs []rules.Input, list []Pinned) ([]*foundFile, error) {
+func pinned(base string, inputs []rules.Input, list []Pinned, kept func(string) string) ([]*foundFile, error) {
 	var found []*foundFile
 	for i := range inputs {
 		in := &inputs[i]
@@ -35,9 +37,11 @@ func pinned(base string, inputs []rules.Input, list []Pinned) ([]*foundFile, err
 		n := len(found)
 		for _, p := range list {
 			if p.Source == in.Source.Name && p.Date == in.FileDate {
-				found = append(found, &foundFile{
-					source: in.Source, input: i, dir: dir, rel: filepath.FromSlash(p.Path), date: in.FileDate, missing: p.Missing, sha256: p.SHA256,
-				})
+				f := &foundFile{source: in.Source, input: i, dir: dir, rel: filepath.FromSlash(p.Path), date: in.FileDate, missing: p.Missing, sha256: p.SHA256}
+				if kept != nil {
+					f.kept = kept(p.SHA256)
+				}
+				found = append(found, f)
 			}
 		}
 		if len(found) == n {
@@ -77,6 +81,23 @@ func (f *foundFile) gone(cause error) error {
 	}
 	return fail.Wrap(fail.Input, cause, "%s cannot be read any more, and no staged form of it fits these declarations", f.rel).
 		WithHint("put the file of that day back")
+}
+
+// checkKept refuses kept bytes that are not those of their digest, before anything is
+// made of them.
+func (f *foundFile) checkKept(ctx context.Context, in io.ReadSeeker) error {
+	sum, err := hashFile(ctx, in)
+	if err != nil {
+		return inputError(f.rel, err)
+	}
+	if digest := hex.EncodeToString(sum[:]); digest != f.sha256 {
+		return fail.New(fail.Input, "the kept bytes of %s are damaged: they have other bytes than the run read (%s, then %s)", f.rel, short(digest), short(f.sha256)).
+			WithHint("restore the archive from a backup, or take the damaged object %s away and put the file of that day back", short(f.sha256))
+	}
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return inputError(f.rel, err)
+	}
+	return nil
 }
 
 // otherBytes is the error of a pinned file that was replaced.

@@ -57,6 +57,11 @@ func (s *stager) file(ctx context.Context, f *foundFile) (*staged, error) {
 		return nil, err
 	}
 	defer in.Close()
+	if f.kept != "" {
+		if err := f.checkKept(ctx, in); err != nil {
+			return nil, err
+		}
+	}
 	before, err := in.Stat()
 	if err != nil {
 		return nil, fail.Wrap(fail.Input, err, "%s cannot be read", f.rel)

@@ -77,6 +77,7 @@ func (w *effective) root() *yaml.Node {
 		t.boolean("confirm_ndjson", j.Outputs.ConfirmNDJSON)
 		t.metricsSinks(j.Outputs.Metrics)
 	})
+	t.evidence(j.Evidence)
 	t.notifications(j.Notify)
 	return t.node
 }

@@ -55,6 +55,7 @@ type Job struct {
 	Unattributed Unattributed
 	Redact       Redact
 	Outputs      Outputs
+	Evidence     *Evidence // nil: the bytes of the inputs are not kept
 	Notify       []Notification
 	MayBeEmpty   bool // a vacuous run (V38) is allowed
 

@@ -100,6 +100,7 @@ func (d *decoder) job(src []byte) *Job {
 		}
 	}
 	job.Outputs = d.outputs(o.sub("outputs", outputsShape))
+	job.Evidence = d.evidence(o.sub("evidence", evidenceShape))
 	job.Notify = d.notifications(o)
 	d.check(job)
 	return job

@@ -33,6 +33,7 @@ var jobShape = &shape{
 		{name: "unattributed", doc: "Narrows which operations a result without identity stands against (V27); the report says so.", def: "not narrowed", value: shapeValue(unattributedShape)},
 		{name: "redact", doc: "How personal fields appear in outputs.", def: "nothing is redacted", value: shapeValue(redactShape)},
 		{name: "outputs", doc: "What a run writes, and where.", value: shapeValue(outputsShape)},
+		{name: "evidence", doc: "Where the bytes are kept that runs read, and how long.", def: "they are not kept", value: shapeValue(evidenceShape)},
 		{name: "notify", doc: "Who is told how a run ended.", def: "nobody", value: listValue(shapeValue(notifyShape))},
 		{name: "may_be_empty", doc: "A side without rows, or rows on both sides without one link, is expected and withholds nothing (V38).", def: "false", value: boolValue()},
 	},
@@ -377,7 +378,7 @@ var shapes = []*shape{
 	retryShape, backoffShape, errorsShape, compensationShape, unexpectedShape, approvalsShape, describeShape,
 	calendarShape, policyRuleShape, statesShape, transitionShape, limitsShape, retryBudgetShape, retryRateShape, blastShape, baselineShape,
 	releaseShape, canaryShape, gateShape, unattributedShape, redactShape,
-	execShape, s3Shape, sqlShape, sqlTLSShape, keysetShape,
+	execShape, evidenceShape, s3Shape, sqlShape, sqlTLSShape, keysetShape,
 	apiShape, apiWindowShape, paginationShape, apiReportShape, apiLimitsShape, webAuthShape, basicAuthShape, keyAuthShape, oauth2Shape, hmacShape, sigv4Shape, webTLSShape, webRequestsShape,
 	secretShape, outputsShape, metricsShape, endpointShape, notifyShape, bankShape, bankReachShape,
 }

@@ -32,7 +32,7 @@ type lately struct {
 // readLately reads the runs before. A run that is judged again shows nothing of them.
 func (r *run) readLately() (*lately, error) {
 	l := &lately{}
-	if r.again != nil {
+	if r.again != nil && r.replaying == nil {
 		return l, nil
 	}
 	first := true

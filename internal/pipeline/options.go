@@ -30,9 +30,10 @@ type Options struct {
 	Checkpoint    Checkpoint    // may be nil
 
 	// Of a published run that is judged again, dry (see Rejudge).
-	again    *Manifest // its inputs are read, and no others
-	readable []string  // folders that the engine may read besides
-	base     string    // where relative paths of the job begin; "": the folder of the job file
+	replaying func(*Manifest) // is told what came out; the runs before are read as the run read them
+	again     *Manifest       // its inputs are read, and no others
+	readable  []string        // folders that the engine may read besides
+	base      string          // where relative paths of the job begin; "": the folder of the job file
 }
 
 // A Checkpoint is called when a stage is done, before the next one begins; an

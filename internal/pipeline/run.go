@@ -244,8 +244,12 @@ func (r *run) outputFolder(stage string) error {
 
 // stages runs the straight line.
 func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
+	kept, err := archiveOf(r.Job, r.baseDir())
+	if err != nil {
+		return err
+	}
 	var rels [2]*extract.Relation
-	err := r.do(ctx, db, StageExtract, func() error {
+	err = r.do(ctx, db, StageExtract, func() error {
 		// Both sides at once. Each is read to its end, so that the error of a run does
 		// not depend on which side fails first.
 		var errs [2]error
@@ -253,7 +257,7 @@ func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 		for i, side := range rules.Sides {
 			wg.Go(func() {
 				rels[i], errs[i] = extract.Load(ctx, db, r.bound, side, extract.Options{
-					StageDir: files, BaseDir: r.baseDir(), Progress: r.reading, Pinned: pinnedOf(r.again, side),
+					StageDir: files, BaseDir: r.baseDir(), Progress: r.reading, Pinned: pinnedOf(r.again, side), Kept: keptOf(kept),
 				})
 			})
 		}
@@ -315,6 +319,12 @@ func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 	}
 	m.conclude(summary)
 	r.res.Manifest, r.res.Summary, r.res.ExitCode = m, summary, m.Outcome.ExitCode
+	if r.replaying != nil {
+		if m.Outputs, err = seal(r.tmp, roleOf); err != nil {
+			return err
+		}
+		r.replaying(m)
+	}
 	if r.DryRun {
 		return os.RemoveAll(r.tmp)
 	}
@@ -326,6 +336,9 @@ func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 			return err
 		})
 		if err != nil {
+			return err
+		}
+		if err := r.keepEvidence(ctx, m, ops, res); err != nil {
 			return err
 		}
 		return r.publish(ctx, m)

@@ -65,7 +65,7 @@ type published struct {
 // identity.
 func (r *run) past(m *Manifest) (report.Past, error) {
 	p := report.Past{Baseline: []report.PastRun{}, Seen: []report.Seen{}}
-	if r.again != nil {
+	if r.again != nil && r.replaying == nil {
 		m.Former = r.again.Former
 		return p, nil
 	}

@@ -40,6 +40,10 @@ type superseding struct {
 // caller holds the lock of the date, so that it stays so until the end of the run.
 func (r *run) supersedes() (*superseding, error) {
 	if r.again != nil {
+		if was := r.again.Supersedes; r.replaying != nil && was != nil {
+			m, _, err := ReadManifest(r.dir.run(was.RunID))
+			return &superseding{dir: r.dir.run(was.RunID), m: m}, err
+		}
 		return nil, nil
 	}
 	id, err := r.dir.currentID()
