@@ -5,8 +5,10 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,7 +102,7 @@ func (s *sample) read(ctx context.Context, r *pipeline.Reading) (links int64, er
 	file := filepath.Join(r.Scratch, "links.parquet")
 	err = r.DB.Exec(ctx, statement("links").Render(duck.Slots{
 		"file": duck.Literal(file), "night": duck.Literal(r.Manifest.BusinessDate),
-		"type": "coalesce(" + o.Raw("type", "VARCHAR") + ", '')", "account": account(job, r.Rels[1]), "key": operationKey(job, r.Rels[0]),
+		"type": typeOf(job.Job, "coalesce("+o.Raw("type", "VARCHAR")+", '')"), "account": account(job, r.Rels[1]), "key": operationKey(job, r.Rels[0]),
 		"created": o.Instant("created_at"), "last": o.Instant("last_attempt_at"), "lease": o.Late("lease_until"),
 		"result": res.Late("created_at"), "offset": offset,
 		"due":    "CASE WHEN " + window + " THEN CAST(" + match.Due(job.Job, o) + " AS BIGINT) END",
@@ -131,6 +133,19 @@ func operationKey(job *rules.Bound, ops *extract.Relation) string {
 		}
 	}
 	return "coalesce(" + strings.Join(append(keys, duck.Literal("r"+job.Date+" ")+" || o.rid"), ", ") + ")"
+}
+
+// typeOf is the type of an operation; where types are personal, those that the job does not
+// name are "*", as in reports.
+func typeOf(job *rules.Job, expr string) string {
+	if job.Redact.Fields["type"] == "" {
+		return expr
+	}
+	named := []string{"''"}
+	for _, name := range slices.Sorted(maps.Keys(job.Types)) {
+		named = append(named, duck.Literal(name))
+	}
+	return "CASE WHEN " + expr + " IN (" + strings.Join(named, ", ") + ") THEN " + expr + " ELSE '*' END"
 }
 
 // account names the provider account of a result: that of its source, else the source.

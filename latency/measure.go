@@ -11,6 +11,7 @@ import (
 
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/internal/pipeline"
+	"github.com/recon-batch/recon-batch/report"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -117,6 +118,7 @@ func (m *Measured) percentiles(ctx context.Context) error {
 		if err := rows.Scan(&metric, &g.Type, &g.Account, &day, &p.Links, &p.P50, &p.P95, &p.P99, &p.P999, &p.Max); err != nil {
 			return err
 		}
+		g.Type = report.TypeShown(m.job, g.Type)
 		if day >= 0 {
 			g.Weekday = time.Weekday((day + 1) % 7).String()
 		}
@@ -171,10 +173,10 @@ func (m *Measured) late(ctx context.Context, expected, deadline time.Duration) (
 		return nil, err
 	}
 	defer rows.Close()
-	return scanLate(rows)
+	return scanLate(rows, m.job)
 }
 
-func scanLate(rows *sql.Rows) (map[[2]string]lateness, error) {
+func scanLate(rows *sql.Rows, job *rules.Job) (map[[2]string]lateness, error) {
 	out := map[[2]string]lateness{}
 	for rows.Next() {
 		var k [2]string
@@ -182,6 +184,7 @@ func scanLate(rows *sql.Rows) (map[[2]string]lateness, error) {
 		if err := rows.Scan(&k[0], &k[1], &l.judged, &l.declared, &l.other, &l.outlived); err != nil {
 			return nil, err
 		}
+		k[0] = report.TypeShown(job, k[0])
 		out[k] = l
 	}
 	return out, rows.Err()

@@ -48,7 +48,7 @@ func policyParts(ctx context.Context, db *duck.DB, in *Input, s *Summary) (err e
 	if err != nil {
 		return err
 	}
-	s.Proposals = foldTypes(s.Proposals, in.Bound.Job)
+	s.Proposals = foldTypes(hideTypes(s.Proposals, in.Bound.Job), in.Bound.Job)
 	slices.SortFunc(s.Proposals, func(a, b Proposal) int { return compareSeen(Seen{a.Type, a.Queue}, Seen{b.Type, b.Queue}) })
 	l := in.Bound.Limits
 	if l.RetryRows == 0 && len(l.RetryBy) == 0 {
