@@ -47,7 +47,7 @@ func look(ctx context.Context, r *fetch.Request) (*target, []column, error) {
 	}
 	var snap snapshot
 	if t.my != nil {
-		snap, err = beginMySQL(ctx, r, t, 1)
+		snap, err = beginMySQL(ctx, r, t)
 	} else {
 		snap, err = beginPostgres(ctx, []*fetch.Request{r}, t)
 	}
@@ -55,7 +55,7 @@ func look(ctx context.Context, r *fetch.Request) (*target, []column, error) {
 		return nil, nil, err
 	}
 	defer snap.close()
-	c, err := snap.open(ctx, r, t, &fetch.Snapshot{})
+	c, err := snap.open(ctx, t, &fetch.Snapshot{})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/recon-batch/recon-batch/fetch"
 	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/rules"
 )
 
 // attempts is how often a connection is tried; pause is the longest wait before the
@@ -53,15 +54,19 @@ func lost(err *fail.Error) error {
 	return &gone{err}
 }
 
+// limit is a context that ends after a time, and when the time of the run is over.
+func limit(ctx context.Context, r *fetch.Request, d time.Duration) (context.Context, context.CancelFunc) {
+	if !r.Until.IsZero() {
+		d = min(d, r.Until.Sub(r.Now()))
+	}
+	return context.WithTimeoutCause(ctx, d, errTime)
+}
+
 // wait pauses before another attempt: a random part of a time that doubles. false: there
 // is no time for it.
-func wait(ctx context.Context, r *fetch.Request, attempt int) bool {
+func wait(ctx context.Context, attempt int) bool {
 	d := min(pause<<(attempt-1), longestPause)
-	d = time.Duration(rand.Int64N(int64(d) + 1))
-	if !r.Until.IsZero() && r.Now().Add(d).After(r.Until) {
-		return false
-	}
-	timer := time.NewTimer(d)
+	timer := time.NewTimer(time.Duration(rand.Int64N(int64(d) + 1)))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -78,7 +83,7 @@ func (t *target) classed(ctx context.Context, err error, doing string) error {
 		return err // of ours: the disk, the rows
 	}
 	if cause := context.Cause(ctx); errors.Is(cause, errTime) {
-		return t.failed(fail.Temporary, fmt.Errorf("it did not end in time (%s)", t.of.Timeout), doing).
+		return t.failed(fail.Temporary, fmt.Errorf("it did not end in time (sql.timeout is %s)", rules.FormatDuration(t.of.Timeout)), doing).
 			WithHint("raise sql.timeout, see what the query waits for, or read it in slices: sql.keyset")
 	} else if cause != nil {
 		return cause

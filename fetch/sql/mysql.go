@@ -23,18 +23,12 @@ type mySnapshot struct {
 	c      *myConn
 	random string
 	mu     sync.Mutex // of the connection
-	gone   bool
 }
 
-func beginMySQL(ctx context.Context, r *fetch.Request, t *target, inputs int) (snapshot, error) {
-	until := time.Duration(inputs) * t.of.Timeout
-	if !r.Until.IsZero() {
-		until = min(until, r.Until.Sub(r.Now()))
-	}
-	limited, cancel := context.WithTimeoutCause(ctx, until, errTime)
+func beginMySQL(ctx context.Context, r *fetch.Request, t *target) (snapshot, error) {
+	limited, cancel := limit(ctx, r, t.of.Timeout)
 	defer cancel()
-	out := &fetch.Snapshot{}
-	c, err := dialMySQL(limited, r, t, out)
+	c, err := dialMySQL(limited, t, &fetch.Snapshot{})
 	if err != nil {
 		return nil, withoutMark(err)
 	}
@@ -50,7 +44,7 @@ func beginMySQL(ctx context.Context, r *fetch.Request, t *target, inputs int) (s
 }
 
 // dialMySQL connects, again where the server or the network is in the way.
-func dialMySQL(ctx context.Context, r *fetch.Request, t *target, out *fetch.Snapshot) (driver.Conn, error) {
+func dialMySQL(ctx context.Context, t *target, out *fetch.Snapshot) (driver.Conn, error) {
 	connector, err := mysql.NewConnector(t.my)
 	if err != nil {
 		return nil, t.badDSN()
@@ -64,7 +58,7 @@ func dialMySQL(ctx context.Context, r *fetch.Request, t *target, out *fetch.Snap
 			return c, nil
 		}
 		err = t.classed(ctx, err, "it cannot be reached")
-		if _, again := errors.AsType[*dropped](err); !again || attempt == attempts || !wait(ctx, r, attempt) {
+		if _, again := errors.AsType[*dropped](err); !again || attempt == attempts || !wait(ctx, attempt) {
 			return nil, err
 		}
 		out.Retries++
@@ -73,21 +67,16 @@ func dialMySQL(ctx context.Context, r *fetch.Request, t *target, out *fetch.Snap
 
 func (s *mySnapshot) id() string { return s.random }
 
-// held: what one connection sees no other does.
-func (s *mySnapshot) held(context.Context) bool { return false }
+// shared: what one connection sees no other does.
+func (s *mySnapshot) shared() bool { return false }
 
 func (s *mySnapshot) close() { _ = s.c.c.Close() }
 
-func (s *mySnapshot) open(ctx context.Context, _ *fetch.Request, t *target, out *fetch.Snapshot) (conn, error) {
+func (s *mySnapshot) open(ctx context.Context, t *target, out *fetch.Snapshot) (conn, error) {
 	s.mu.Lock()
-	if s.gone {
-		s.mu.Unlock()
-		return nil, lost(fail.New(fail.Temporary, "the source %s (%s): the connection is gone", t.name, t.address))
-	}
 	out.Requests++
 	c := &myShared{myConn: &myConn{c: s.c.c, t: t, maria: s.c.maria, at: s.c.at}, of: s}
 	if err := c.limits(ctx); err != nil {
-		s.gone = true
 		s.mu.Unlock()
 		return nil, err
 	}
@@ -109,9 +98,6 @@ func (c *myShared) done(ctx context.Context) error {
 	if err == nil && (len(row) != 1 || string(row[0]) != "1") {
 		err = errors.New("the transaction is over")
 	}
-	if err != nil {
-		c.of.gone = true
-	}
 	c.of.mu.Unlock()
 	if err != nil {
 		return c.t.classed(ctx, err, "the transaction cannot be ended")
@@ -121,7 +107,6 @@ func (c *myShared) done(ctx context.Context) error {
 
 // abort: a result that was not read to its end is in the way of every other.
 func (c *myShared) abort() {
-	c.of.gone = true
 	c.myConn.abort()
 	c.of.mu.Unlock()
 }

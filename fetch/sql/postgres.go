@@ -16,15 +16,13 @@ import (
 )
 
 // pgSnapshot is a snapshot of PostgreSQL. Where several connections are to see it, holder
-// is the transaction that exported it; else the first connection that is opened is the
-// only one.
+// is the transaction that exported it; else there is only one connection.
 type pgSnapshot struct {
 	holder   *pgconn.PgConn
 	exported string // name of the snapshot, as the server gave it
 	server   string // when it was started: another server has no such snapshot
 	at       time.Time
 	random   string
-	opened   bool
 }
 
 // beginPostgres exports a snapshot where a group has several inputs, or one that may be
@@ -34,9 +32,9 @@ func beginPostgres(ctx context.Context, rs []*fetch.Request, t *target) (snapsho
 	if len(rs) == 1 && t.of.Keyset == nil {
 		return s, nil
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, t.of.Timeout, errTime)
+	limited, cancel := limit(ctx, rs[0], t.of.Timeout)
 	defer cancel()
-	c, err := dialPostgres(limited, rs[0], t, &fetch.Snapshot{})
+	c, err := dialPostgres(limited, t, &fetch.Snapshot{})
 	if err != nil {
 		return nil, withoutMark(err)
 	}
@@ -71,14 +69,7 @@ func randomID() string {
 
 func (s *pgSnapshot) id() string { return s.random }
 
-func (s *pgSnapshot) held(ctx context.Context) bool {
-	if s.holder == nil || s.holder.IsClosed() {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	return s.holder.ExecParams(ctx, "SELECT 1", nil, nil, nil, nil).Read().Err == nil
-}
+func (s *pgSnapshot) shared() bool { return s.holder != nil }
 
 func (s *pgSnapshot) close() {
 	if s.holder != nil {
@@ -93,11 +84,8 @@ func closePostgres(c *pgconn.PgConn) {
 	_ = c.Close(ctx) // read-only: nothing can be lost
 }
 
-func (s *pgSnapshot) open(ctx context.Context, r *fetch.Request, t *target, out *fetch.Snapshot) (conn, error) {
-	if s.holder == nil && s.opened {
-		return nil, lost(fail.New(fail.Temporary, "the source %s (%s): the connection is gone", t.name, t.address))
-	}
-	c, err := dialPostgres(ctx, r, t, out)
+func (s *pgSnapshot) open(ctx context.Context, t *target, out *fetch.Snapshot) (conn, error) {
+	c, err := dialPostgres(ctx, t, out)
 	if err != nil {
 		return nil, withoutMark(err)
 	}
@@ -117,12 +105,11 @@ func (s *pgSnapshot) open(ctx context.Context, r *fetch.Request, t *target, out 
 		}
 		p.at = s.at
 	}
-	s.opened = true
 	return p, nil
 }
 
 // dialPostgres connects, again where the server or the network is in the way.
-func dialPostgres(ctx context.Context, r *fetch.Request, t *target, out *fetch.Snapshot) (*pgconn.PgConn, error) {
+func dialPostgres(ctx context.Context, t *target, out *fetch.Snapshot) (*pgconn.PgConn, error) {
 	for attempt := 1; ; attempt++ {
 		out.Requests++
 		limited, cancel := context.WithTimeout(ctx, patience)
@@ -132,7 +119,7 @@ func dialPostgres(ctx context.Context, r *fetch.Request, t *target, out *fetch.S
 			return c, nil
 		}
 		err = t.classed(ctx, err, "it cannot be reached")
-		if _, again := errors.AsType[*dropped](err); !again || attempt == attempts || !wait(ctx, r, attempt) {
+		if _, again := errors.AsType[*dropped](err); !again || attempt == attempts || !wait(ctx, attempt) {
 			return nil, err
 		}
 		out.Retries++

@@ -41,13 +41,13 @@ type Puller struct{}
 
 // snapshot is one state of a database, as long as it is held.
 type snapshot interface {
-	// open gives a connection that sees the state, set up for the request. Requests and
+	// open gives a connection that sees the state, set up for an input. Requests and
 	// retries are counted in s.
-	open(ctx context.Context, r *fetch.Request, t *target, s *fetch.Snapshot) (conn, error)
+	open(ctx context.Context, t *target, s *fetch.Snapshot) (conn, error)
 	// id tells the state from others.
 	id() string
-	// held tells whether the state is still there for another connection.
-	held(ctx context.Context) bool
+	// shared tells whether another connection may see it, where one is gone.
+	shared() bool
 	close()
 }
 
@@ -91,7 +91,7 @@ func (Puller) Begin(ctx context.Context, rs []*fetch.Request) (fetch.Session, er
 	}
 	s := &session{}
 	if t.my != nil {
-		s.snap, err = beginMySQL(ctx, rs[0], t, len(rs))
+		s.snap, err = beginMySQL(ctx, rs[0], t)
 	} else {
 		s.snap, err = beginPostgres(ctx, rs, t)
 	}
@@ -130,11 +130,7 @@ func (s *session) Pull(ctx context.Context, r *fetch.Request) (*fetch.Snapshot, 
 	if err != nil {
 		return nil, err
 	}
-	until := r.Now().Add(t.of.Timeout)
-	if !r.Until.IsZero() && r.Until.Before(until) {
-		until = r.Until
-	}
-	limited, cancel := context.WithTimeoutCause(ctx, until.Sub(r.Now()), errTime)
+	limited, cancel := limit(ctx, r, t.of.Timeout)
 	defer cancel()
 	p := &pull{r: r, t: t, q: q, snap: s.snap, out: &fetch.Snapshot{Kind: rules.FromSQL, Address: t.address, Request: t.digest(q)}}
 	stored := 0
@@ -147,13 +143,13 @@ func (s *session) Pull(ctx context.Context, r *fetch.Request) (*fetch.Snapshot, 
 		if !ok {
 			return nil, err
 		}
-		if !s.snap.held(limited) {
+		if !s.snap.shared() {
 			return nil, lost(d.err)
 		}
 		if p.stored > stored {
 			stored, attempt = p.stored, 1 // it came further
 		}
-		if attempt == attempts || !wait(limited, r, attempt) {
+		if attempt == attempts || !wait(limited, attempt) {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
@@ -191,7 +187,7 @@ type pull struct {
 
 // try reads the query over one connection.
 func (p *pull) try(ctx context.Context) error {
-	c, err := p.snap.open(ctx, p.r, p.t, p.out)
+	c, err := p.snap.open(ctx, p.t, p.out)
 	if err != nil {
 		return err
 	}

@@ -154,3 +154,20 @@ func TestThrough(t *testing.T) {
 		t.Errorf("through %q, notes %q", s.Through, s.Notes)
 	}
 }
+
+// TestSession: how the session is set up, as the server sees it.
+func TestSession(t *testing.T) {
+	d := postgres(t)
+	got, _ := pulled(t, requests(t, d.source("psp", `SELECT current_setting('statement_timeout') AS a, current_setting('lock_timeout') AS b, current_setting('application_name') AS c,
+  current_setting('transaction_read_only') AS d, current_setting('transaction_isolation') AS e, current_setting('idle_in_transaction_session_timeout') AS f,
+  current_setting('cursor_tuple_fraction') AS g, current_setting('synchronize_seqscans') AS h`, "timeout: 90s\n        lock_timeout: 7s"))[0])
+	if want := `{"a":"90s","b":"7s","c":"recon-batch","d":"on","e":"repeatable read","f":"0","g":"1","h":"off"}` + "\n"; strings.ReplaceAll(got, "1min30s", "90s") != want && strings.ReplaceAll(got, `"90000ms"`, `"90s"`) != want {
+		t.Errorf("got  %swant %s", got, want)
+	}
+	m := maria(t)
+	got, _ = pulled(t, requests(t, m.source("psp", "SELECT @@max_statement_time AS a, @@lock_wait_timeout AS b, @@session.tx_read_only AS c, @@session.tx_isolation AS d, @@time_zone AS e, @@in_transaction AS f, @@sql_mode AS g",
+		"timeout: 90s\n        lock_timeout: 7s"))[0])
+	if want := `{"a":90,"b":7,"c":1,"d":"REPEATABLE-READ","e":"+00:00","f":1,"g":"NO_ENGINE_SUBSTITUTION"}` + "\n"; got != want {
+		t.Errorf("got  %swant %s", got, want)
+	}
+}

@@ -263,6 +263,14 @@ func TestResumeBelievesNothing(t *testing.T) {
 	r, _ = begun("SELECT id, amount FROM a")
 	d.exec("DELETE FROM a WHERE id % 5000 = 0")
 	refused(t, r, fail.Input, errKeyGone)
+
+	r, dir = begun("SELECT id, amount FROM a")
+	files, err := os.ReadDir(filepath.Join(dir, fetch.FilesDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.exec(fmt.Sprintf("DELETE FROM a WHERE id >= (SELECT id FROM a ORDER BY id LIMIT 1 OFFSET %d)", 5000*len(files)-1))
+	refused(t, r, fail.Input, errKeyGone)
 }
 
 // TestKeyset: what a keyset is not.

@@ -3,7 +3,6 @@ package sql
 import (
 	"bytes"
 	"context"
-	"io"
 	"net"
 	"strings"
 	"testing"
@@ -68,7 +67,7 @@ func TestStandby(t *testing.T) {
 	address := relay(t, func() string {
 		n++
 		return []string{pgSocket, folder}[n%2] + "/.s.PGSQL.5432"
-	}, nil)
+	}, nil, nil)
 	r := requests(t, d.source("psp", "SELECT id FROM a ORDER BY id", "keyset: {columns: [id]}"))[0]
 	r.Source().Remote.SQL.Host, r.Source().Remote.SQL.Port = "127.0.0.1", int64(address.Port)
 	_, err = fetch.Pull(t.Context(), Puller{}, r)
@@ -78,8 +77,9 @@ func TestStandby(t *testing.T) {
 	nothing(t, r)
 }
 
-// relay passes connections on, and what the client says through a filter.
-func relay(t *testing.T, to func() string, filter func([]byte) []byte) *net.TCPAddr {
+// relay passes connections on, and what the client and the server say through filters,
+// which keep the length.
+func relay(t *testing.T, to func() string, asked, answered func([]byte) []byte) *net.TCPAddr {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -97,27 +97,47 @@ func relay(t *testing.T, to func() string, filter func([]byte) []byte) *net.TCPA
 				client.Close()
 				continue
 			}
-			go func() {
-				_, _ = io.Copy(client, server)
-				client.Close()
-			}()
-			go func() {
-				defer server.Close()
-				b := make([]byte, 64<<10)
-				for {
-					n, err := client.Read(b)
-					text := b[:n]
-					if filter != nil {
-						text = filter(text)
-					}
-					if _, bad := server.Write(text); err != nil || bad != nil {
-						return
-					}
-				}
-			}()
+			go pass(client, server, answered)
+			go pass(server, client, asked)
 		}
 	}()
 	return l.Addr().(*net.TCPAddr)
+}
+
+func pass(to, from net.Conn, filter func([]byte) []byte) {
+	defer to.Close()
+	b := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(b)
+		text := b[:n]
+		if filter != nil {
+			text = filter(text)
+		}
+		if _, bad := to.Write(text); err != nil || bad != nil {
+			return
+		}
+	}
+}
+
+// TestRowsCounted: a result with another number of rows than the server states is not
+// whole, and is asked for again.
+func TestRowsCounted(t *testing.T) {
+	d := postgres(t)
+	wrong := 1
+	address := relay(t, func() string { return pgSocket + "/.s.PGSQL.5432" }, nil, func(b []byte) []byte {
+		if wrong > 0 && bytes.Contains(b, []byte("FETCH 3\x00")) {
+			wrong--
+			return bytes.ReplaceAll(b, []byte("FETCH 3\x00"), []byte("FETCH 4\x00"))
+		}
+		return b
+	})
+	d.port = address.String()[strings.LastIndex(address.String(), ":")+1:]
+	query := "SELECT n AS id FROM generate_series(1, 3) AS n"
+	if got, s := pulled(t, requests(t, d.source("psp", query, ""))[0]); strings.Count(got, "\n") != 3 || s.Retries != 1 {
+		t.Errorf("%d retries: %s", s.Retries, got)
+	}
+	wrong = 100
+	refused(t, requests(t, d.source("psp", query, ""))[0], fail.Temporary, `3 rows came, and the server says "FETCH 4"`)
 }
 
 // TestReadOnlySeen: the session asks whether it is read-only, and does not believe that
@@ -126,7 +146,7 @@ func TestReadOnlySeen(t *testing.T) {
 	d := postgres(t)
 	address := relay(t, func() string { return pgSocket + "/.s.PGSQL.5432" }, func(b []byte) []byte {
 		return bytes.ReplaceAll(b, []byte("READ READ ONLY"), []byte("READ          "))
-	})
+	}, nil)
 	d.port = address.String()[strings.LastIndex(address.String(), ":")+1:]
 	r := requests(t, d.source("psp", "SELECT 1 AS id", ""))[0]
 	refused(t, r, fail.Usage, `the session is "off repeatable read"`)
