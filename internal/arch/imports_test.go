@@ -77,6 +77,7 @@ var homes = map[string]string{
 	"github.com/xuri/excelize/v2":    "report",
 	"github.com/wlynxg/chardet":      "doctor",
 	"github.com/moov-io/ach":         "extract/bank",
+	"github.com/go-sql-driver/mysql": "fetch/sql",
 }
 
 // layerOf returns the layer of a package of ours, and the entry that named it.
