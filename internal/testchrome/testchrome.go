@@ -103,8 +103,9 @@ type Page struct {
 	ctx context.Context
 
 	mu       sync.Mutex
-	requests []string // addresses that were asked for, the page itself not counted
-	messages []string // of the console, and errors of scripts
+	own      map[string]int // how often the test itself opens an address, and it was not yet asked for
+	requests []string       // addresses that were asked for beside
+	messages []string       // of the console, and errors of scripts
 }
 
 // Open opens an address in a new tab and waits until it is loaded.
@@ -112,7 +113,7 @@ func (b *Browser) Open(t tester, url string, look Look) *Page {
 	t.Helper()
 	ctx, end := chromedp.NewContext(b.ctx)
 	t.Cleanup(end)
-	p := &Page{t: t, ctx: ctx}
+	p := &Page{t: t, ctx: ctx, own: map[string]int{}}
 	messages := chromedp.Console(ctx)
 	requests := chromedp.Events(ctx, network.RequestWillBeSent)
 	// Both end with the tab: what is asked for or said until then is kept.
@@ -125,15 +126,11 @@ func (b *Browser) Open(t tester, url string, look Look) *Page {
 		}
 	}()
 	go func() {
-		first := true
 		for e, err := range requests {
 			if err != nil {
 				return
 			}
-			if !first || !strings.HasPrefix(url, e.Request.URL) {
-				p.add(&p.requests, e.Request.URL)
-			}
-			first = false
+			p.asked(e.Request.URL)
 		}
 	}()
 	if look.Width == 0 {
@@ -145,7 +142,7 @@ func (b *Browser) Open(t tester, url string, look Look) *Page {
 	if look.NoScript {
 		p.do(call(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
 	}
-	p.do(chromedp.Navigate(url))
+	p.Go(url)
 	return p
 }
 
@@ -154,6 +151,17 @@ func call[P, R any](cmd cdp.Command[P, R], params P) chromedp.Action[chromedp.Vo
 		_, err := cdp.Call(ctx, t, cmd, params)
 		return err
 	})
+}
+
+// asked notes a request, unless it is the one by which the test opens a page.
+func (p *Page) asked(url string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.own[url] > 0 {
+		p.own[url]--
+		return
+	}
+	p.requests = append(p.requests, url)
 }
 
 func (p *Page) add(to *[]string, text string) {
@@ -300,5 +308,9 @@ func (p *Page) Sentinel() {
 // Go opens another address in the tab.
 func (p *Page) Go(url string) {
 	p.t.Helper()
+	own, _, _ := strings.Cut(url, "#") // the rest of an address is asked of nobody
+	p.mu.Lock()
+	p.own[own]++
+	p.mu.Unlock()
 	p.do(chromedp.Navigate(url))
 }
