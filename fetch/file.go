@@ -53,8 +53,10 @@ func (w *Writer) Write(p []byte) (int, error) {
 func (w *Writer) Size() int64 { return w.size }
 
 // Commit brings the file to the disk and gives it its name.
-func (w *Writer) Commit() (File, error) {
-	err := errors.Join(w.f.Sync(), w.f.Close())
+func (w *Writer) Commit() (File, error) { return w.commit(w.f.Sync()) }
+
+func (w *Writer) commit(synced error) (File, error) {
+	err := errors.Join(synced, w.f.Close())
 	if err == nil {
 		err = os.Rename(w.f.Name(), w.dest)
 	}

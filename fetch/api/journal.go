@@ -50,7 +50,7 @@ type page struct {
 	Position position   `json:"position"`
 	File     fetch.File `json:"file"`
 	Bytes    int64      `json:"bytes"`  // of the document
-	Digest   string     `json:"digest"` // of its records, in order, without white space
+	Digest   string     `json:"digest"` // of its records, in order
 	Total    *int64     `json:"total,omitempty"`
 	Through  string     `json:"through,omitempty"`
 	Said     string     `json:"said,omitempty"` // of a report: its state

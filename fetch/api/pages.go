@@ -74,7 +74,7 @@ func (l *pull) again(pg *page) error {
 	if err != nil {
 		return err
 	}
-	s, err := scan(in, l.a.Records, nil, true)
+	s, err := scan(in, l.a.Records, nil, true, l.a.Pagination.Last != "")
 	if err != nil {
 		return err
 	}
@@ -165,15 +165,15 @@ func (l *pull) pass(ctx context.Context, s *fetch.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	if err := l.j.sync(); err != nil {
-		return err
-	}
-	s.Proof = l.proof(rows, how)
 	for _, pg := range l.j.pages {
 		s.Files = append(s.Files, pg.File)
 		s.Through = pg.Through
 	}
-	return nil
+	s.Proof = l.proof(rows, how)
+	if err := fetch.SyncFiles(l.r.Dir, s.Files); err != nil {
+		return err
+	}
+	return l.j.sync()
 }
 
 // begun refuses a position that was asked for before: pages go round in a circle.
@@ -259,7 +259,7 @@ func (l *pull) same(ctx context.Context, pg *page, seen int64) (bool, error) {
 			return err
 		}
 		head = res.Header
-		s, err = scan(in, l.a.Records, l.paths(), false)
+		s, err = scan(in, l.a.Records, l.paths(), false, l.a.Pagination.Last != "")
 		if b, ok := errors.AsType[*broken](err); ok && !b.cut {
 			return l.input("see api.records and the answer of the service", "%s, asked for again: %s", pg.File.Name, b.why)
 		}
@@ -319,7 +319,7 @@ func (l *pull) look(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s, err := scan(in, l.a.Records, l.paths(), false)
+		s, err := scan(in, l.a.Records, l.paths(), false, l.a.Pagination.Last != "")
 		if b, ok := errors.AsType[*broken](err); ok {
 			return fail.New(fail.Input, "the source %s: the first page: %s", l.r.Source().Name, b.why).WithHint("see api.records")
 		}

@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -108,4 +109,28 @@ func TestPagingLosesNothing(t *testing.T) {
 		}
 	}
 	_ = refused
+}
+
+// TestSeam: a record that comes before the pages and goes again hides the one on the seam.
+// Every page looks right, both times; that a record is on two of them shows it.
+func TestSeam(t *testing.T) {
+	for _, style := range []string{"offset", "page"} {
+		p := newProvider(t, 35)
+		pages := 5
+		if style == "page" {
+			pages = 4
+		}
+		p.before = func(n int) {
+			switch n {
+			case 2, pages + 2:
+				p.rows = slices.Insert(slices.Clone(p.rows), 0, row{ID: 1000 + n, At: 1})
+			case 3, pages + 3:
+				p.rows = p.rows[1:]
+			}
+		}
+		r := request(t, strings.Replace(styles[style], "{url", "{limits: {passes: 1}, url", 1), p.URL)
+		_, err := pull(r)
+		want(t, err, fail.Input, "has a record that was on a page before it")
+		unstaged(t, r)
+	}
 }

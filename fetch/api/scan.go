@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -14,16 +13,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // scanned is what is read of a page.
 type scanned struct {
 	records int64
-	digest  string   // of the records, without white space
+	digest  string   // of the records, as they came
 	hashes  []uint64 // of each record, where they are asked for
-	last    []byte   // the last record
+	last    []byte   // the last record, where it is asked for
 	total   *int64
-	values  map[string]json.Token // by path
+	values  map[string]jsontext.Token // by path, texts, numbers and words
 }
 
 // broken says that a page is no whole JSON document.
@@ -37,9 +38,9 @@ func (b *broken) Error() string { return b.why }
 // scan reads a page: records one by one, and the values at the paths, where those are
 // paths of members. Nothing but one record is in memory at a time, and eight bytes of each
 // where hashes are asked for.
-func scan(r io.Reader, records string, paths []string, hashes bool) (*scanned, error) {
+func scan(r io.Reader, records string, paths []string, hashes, last bool) (*scanned, error) {
 	s := newScanner(r, paths)
-	s.hashes = hashes
+	s.hashes, s.keepLast = hashes, last
 	s.records = []string{}
 	if records != "" {
 		s.records = strings.Split(records, ".")
@@ -65,8 +66,9 @@ func scanValues(r io.Reader, paths []string) (*scanned, error) {
 }
 
 func newScanner(r io.Reader, paths []string) *scanner {
-	s := &scanner{dec: json.NewDecoder(r), sum: sha256.New(), out: &scanned{values: map[string]json.Token{}}, paths: map[string]bool{}}
-	s.dec.UseNumber()
+	// Names that occur twice and texts that are not UTF-8 are for whoever reads the
+	// records to judge.
+	s := &scanner{dec: jsontext.NewDecoder(r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), sum: sha256.New(), out: &scanned{values: map[string]jsontext.Token{}}, paths: map[string]bool{}}
 	for _, p := range paths {
 		if p != "" && !strings.HasPrefix(p, "header:") {
 			s.paths[p] = true
@@ -81,7 +83,7 @@ func (s *scanner) document() error {
 	if err := s.value([]string{}); err != nil {
 		return faulty(err)
 	}
-	switch _, err := s.dec.Token(); {
+	switch _, err := s.dec.ReadToken(); {
 	case err == io.EOF:
 		return nil
 	case err == nil:
@@ -96,104 +98,82 @@ func faulty(err error) error {
 	if b, ok := errors.AsType[*broken](err); ok {
 		return b
 	}
-	var syntax *json.SyntaxError
+	syntax, ok := errors.AsType[*jsontext.SyntacticError](err)
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return &broken{why: "the JSON document ends too early", cut: true}
-	case errors.As(err, &syntax):
-		return &broken{why: "it is no JSON: " + syntax.Error()}
+	case ok:
+		return &broken{why: fmt.Sprintf("it is no JSON, at byte %d", syntax.ByteOffset+1)}
 	}
 	return err
 }
 
 type scanner struct {
-	dec     *json.Decoder
-	records []string // nil: there are none
-	wanted  [][]string
-	paths   map[string]bool
-	sum     hash.Hash
-	out     *scanned
-	found   bool
-	hashes  bool
-	b       bytes.Buffer
+	dec      *jsontext.Decoder
+	records  []string // nil: there are none
+	wanted   [][]string
+	paths    map[string]bool
+	sum      hash.Hash
+	out      *scanned
+	found    bool
+	hashes   bool
+	keepLast bool
 }
 
 // value reads the value at a path.
 func (s *scanner) value(at []string) error {
-	t, err := s.dec.Token()
-	if err != nil {
-		return err
-	}
-	if t == json.Delim('[') && s.records != nil && slices.Equal(at, s.records) {
+	kind := s.dec.PeekKind()
+	if kind == '[' && s.records != nil && slices.Equal(at, s.records) {
 		return s.array()
 	}
 	if name := strings.Join(at, "."); s.paths[name] && len(at) > 0 {
 		if _, twice := s.out.values[name]; twice {
 			return &broken{why: fmt.Sprintf("the member %s occurs twice", name)}
 		}
-		s.out.values[name] = t
-	}
-	switch t {
-	case json.Delim('{'):
-		for s.dec.More() {
-			k, err := s.dec.Token()
-			if err != nil {
-				return err
+		if kind != '{' && kind != '[' {
+			t, err := s.dec.ReadToken()
+			if err == nil {
+				s.out.values[name] = t.Clone()
 			}
-			name, _ := k.(string)
-			inner := append(slices.Clip(at), name)
-			if s.leads(inner) {
-				err = s.value(inner)
-			} else {
-				err = s.skip()
-			}
-			if err != nil {
-				return err
-			}
+			return err
 		}
-		_, err = s.dec.Token()
-		return err
-	case json.Delim('['):
-		return s.close()
 	}
-	return nil
+	if kind != '{' {
+		return s.skip()
+	}
+	if _, err := s.dec.ReadToken(); err != nil {
+		return err
+	}
+	for s.dec.PeekKind() == '"' {
+		k, err := s.dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		if inner := append(slices.Clip(at), k.String()); s.leads(inner) {
+			err = s.value(inner)
+		} else {
+			err = s.skip()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := s.dec.ReadToken() // the brace, or what is wrong
+	return err
 }
 
 // leads tells whether something that is looked for is at a path or below it.
 func (s *scanner) leads(at []string) bool {
 	for _, w := range append(s.wanted[:len(s.wanted):len(s.wanted)], s.records) {
-		if len(w) > 0 && len(w) >= len(at) && slices.Equal(w[:len(at)], at) {
+		if len(w) >= len(at) && slices.Equal(w[:len(at)], at) {
 			return true
 		}
 	}
 	return false
 }
 
-// skip passes a value of any size.
-func (s *scanner) skip() error {
-	t, err := s.dec.Token()
-	if d, ok := t.(json.Delim); err == nil && ok && (d == '{' || d == '[') {
-		return s.close()
-	}
-	return err
-}
-
-// close passes what is left of an object or array that is open.
-func (s *scanner) close() error {
-	for depth := 1; depth > 0; {
-		t, err := s.dec.Token()
-		if err != nil {
-			return err
-		}
-		switch t {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-	}
-	return nil
-}
+// skip passes a value of any size, token by token.
+func (s *scanner) skip() error { return s.dec.SkipValue() }
 
 // array reads the records.
 func (s *scanner) array() error {
@@ -201,27 +181,25 @@ func (s *scanner) array() error {
 		return &broken{why: "the array of the records occurs twice"}
 	}
 	s.found = true
-	var raw json.RawMessage
-	for s.dec.More() {
-		raw = raw[:0]
-		if err := s.dec.Decode(&raw); err != nil {
+	if _, err := s.dec.ReadToken(); err != nil {
+		return err
+	}
+	for s.dec.PeekKind() != ']' {
+		raw, err := s.dec.ReadValue()
+		if err != nil {
 			return err
 		}
-		s.b.Reset()
-		if err := json.Compact(&s.b, raw); err != nil {
-			return err
-		}
-		one := sha256.Sum256(s.b.Bytes())
+		one := sha256.Sum256(raw)
 		s.sum.Write(one[:])
 		if s.hashes {
 			s.out.hashes = append(s.out.hashes, binary.BigEndian.Uint64(one[:]))
 		}
 		s.out.records++
-		if !s.dec.More() {
-			s.out.last = slices.Clone(s.b.Bytes())
+		if s.keepLast {
+			s.out.last = append(s.out.last[:0], raw...)
 		}
 	}
-	_, err := s.dec.Token()
+	_, err := s.dec.ReadToken()
 	return err
 }
 
@@ -230,15 +208,12 @@ func (s *scanned) text(head http.Header, path string) string {
 	if name, ok := strings.CutPrefix(path, "header:"); ok {
 		return strings.TrimSpace(head.Get(name))
 	}
-	switch v := s.values[path].(type) {
-	case string:
-		return v
-	case json.Number:
-		return v.String()
-	case bool:
-		return strconv.FormatBool(v)
+	switch t, ok := s.values[path]; {
+	case !ok, t.Kind() == 'n':
+		return ""
+	default:
+		return t.String()
 	}
-	return ""
 }
 
 // number is a whole number at a path; ok is false where there is none.
@@ -260,24 +235,15 @@ func (s *scanned) more(head http.Header, path string) (more, ok bool) {
 
 // memberOf gives the text or number at a path of a record.
 func memberOf(record []byte, path string) (string, error) {
-	dec := json.NewDecoder(bytes.NewReader(record))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
+	if len(record) == 0 {
+		return "", nil
+	}
+	s, err := scanValues(bytes.NewReader(record), []string{path})
+	if err != nil {
 		return "", err
 	}
-	for _, part := range strings.Split(path, ".") {
-		m, ok := v.(map[string]any)
-		if !ok {
-			return "", nil
-		}
-		v = m[part]
+	if k := s.values[path].Kind(); k != '"' && k != '0' {
+		return "", nil
 	}
-	switch v := v.(type) {
-	case string:
-		return v, nil
-	case json.Number:
-		return v.String(), nil
-	}
-	return "", nil
+	return s.text(nil, path), nil
 }

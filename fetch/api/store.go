@@ -156,7 +156,7 @@ func (l *pull) ask(ctx context.Context, p position) (file fetch.File, head map[s
 	if err := l.c.Do(ctx, call); err != nil {
 		return file, nil, err
 	}
-	file, err = w.Commit()
+	file, err = w.Keep() // all are brought to the disk at the end
 	return file, head, err
 }
 
@@ -231,7 +231,7 @@ func (l *pull) understand(p position, f fetch.File, headers map[string][]string)
 		return nil, err
 	}
 	counted := &counting{r: in}
-	s, err := scan(counted, l.a.Records, l.paths(), l.tight())
+	s, err := scan(counted, l.a.Records, l.paths(), l.tight(), l.a.Pagination.Last != "")
 	if err != nil {
 		return nil, err
 	}
