@@ -249,7 +249,7 @@ func OpenDone(dir string) (*Done, error) {
 		kept += int64(len(line))
 		d.of[v.File.Name] = v
 	}
-	if err := f.Truncate(kept); err == nil {
+	if err = f.Truncate(kept); err == nil {
 		_, err = f.Seek(kept, io.SeekStart)
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -90,6 +91,9 @@ func TestFaults(t *testing.T) {
 		"every body is reset": {on("GET", 0, always, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
 			broken(rw, r, forward, 10)
 		}), fail.Temporary, "cannot be read", nil},
+		"every body is cut after a while": {on("GET", 0, always, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
+			broken(rw, r, forward, 100<<10)
+		}), fail.OK, "", nil},
 		"short body": {on("GET", 0, 2, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
 			rec := taken(r, forward)
 			rec.Header().Set("Content-Length", strconv.Itoa(rec.Body.Len()/2))
@@ -126,7 +130,18 @@ func TestFaults(t *testing.T) {
 			rec.Code = 200
 			send(rw, rec, rec.Body.Bytes())
 		}), fail.Usage, "cannot be read in parts", nil},
-		"changed before HEAD":       {on("HEAD", 0, 0, put("in/a.csv", noise(7, 6<<20+1))), fail.Input, "in/a.csv was changed between the listing and the reading", nil},
+		"an empty one is changed before HEAD": {func(rw http.ResponseWriter, r *http.Request, _ int, f http.Handler) bool {
+			if kindOf(r) == "HEAD" && strings.HasSuffix(r.URL.Path, "/c.csv") {
+				w.put("in/c.csv", []byte("id\n"))
+			}
+			return false
+		}, fail.Input, "in/c.csv was changed between the listing and the reading", nil},
+		"changed before HEAD": {func(rw http.ResponseWriter, r *http.Request, _ int, f http.Handler) bool {
+			if kindOf(r) == "HEAD" && strings.HasSuffix(r.URL.Path, "/a.csv") {
+				w.put("in/a.csv", noise(7, 6<<20+1))
+			}
+			return false
+		}, fail.Input, "in/a.csv was changed between the listing and the reading", nil},
 		"changed in mid-read":       {on("GET", 3, 3, put("in/a.csv", noise(7, 6<<20+1))), fail.Input, "in/a.csv was changed", nil},
 		"changed after it was read": {on("LIST", 1, 1, put("in/b.csv", noise(8, 99))), fail.Input, "in/b.csv was changed while it was pulled", nil},
 		"another one comes":         {on("LIST", 1, 1, put("in/d.csv", noise(8, 99))), fail.Input, "in/d.csv appeared while the others were pulled", nil},
@@ -243,6 +258,58 @@ func TestUntil(t *testing.T) {
 	_, err = fetch.Pull(context.Background(), quick, a.Request)
 	if got := len(w.proxy.requests("GET")); fail.ClassOf(err) != fail.Temporary || got != 8 {
 		t.Errorf("%d requests: %v", got, err)
+	}
+}
+
+// TestUntilInMidBody: an answer that takes longer than the run may is not waited for.
+func TestUntilInMidBody(t *testing.T) {
+	w := newWorld(t)
+	body := noise(9, 100)
+	w.put("in/a.csv", body)
+	w.proxy.spoil(nil)
+	a := w.request("s3://evidence/in/a.csv")
+	now := time.Now()
+	a.Until = now.Add(time.Minute)
+	a.Now = func() time.Time {
+		if len(w.proxy.requests("GET")) == 0 {
+			return now
+		}
+		return now.Add(time.Hour)
+	}
+	if _, err := fetch.Pull(context.Background(), quick, a.Request); fail.ClassOf(err) != fail.Temporary || !strings.Contains(err.Error(), "time of the run is over") {
+		t.Error(err)
+	}
+}
+
+// TestDigestThatIsNone: an ETag that is no digest of the content is found out by a second
+// reading, which must bring the same bytes.
+func TestDigestThatIsNone(t *testing.T) {
+	w := newWorld(t)
+	body := noise(12, 3<<20)
+	w.put("in/a.csv", body)
+	turn := func(by func() byte) fault {
+		return on("GET", 0, always, func(rw http.ResponseWriter, r *http.Request, f http.Handler) {
+			rec := taken(r, f)
+			b := rec.Body.Bytes()
+			b[9] ^= by()
+			send(rw, rec, b)
+		})
+	}
+	w.proxy.spoil(turn(func() byte { return 1 }))
+	a := w.request("s3://evidence/in/a.csv")
+	s := pulled(t, a)
+	other := bytes.Clone(body)
+	for i := range 3 {
+		other[i<<20+9] ^= 1
+	}
+	whole(t, a, s, map[string][]byte{"a.csv": other})
+	if len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "read twice") || !strings.Contains(s.Proof, "two readings") || len(w.proxy.requests("GET")) != 6 {
+		t.Errorf("%q, %s", s.Notes, s.Proof)
+	}
+	var n atomic.Uint32
+	w.proxy.spoil(turn(func() byte { return byte(n.Add(1)) }))
+	if _, err := fetch.Pull(context.Background(), quick, w.request("s3://evidence/in/a.csv").Request); fail.ClassOf(err) != fail.Input || !strings.Contains(err.Error(), "was read twice and does not fit its MD5 in the ETag") {
+		t.Error(err)
 	}
 }
 

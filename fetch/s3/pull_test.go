@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -33,6 +34,11 @@ func TestPull(t *testing.T) {
 	a := w.request("s3://evidence/in/{date}/*.csv")
 	s := pulled(t, a)
 	whole(t, a, s, want)
+	for _, l := range w.proxy.requests("LIST") {
+		if !strings.Contains(l.query, "delimiter=%2F") || !strings.Contains(l.query, "prefix=in%2F2026-08-20%2F&") {
+			t.Errorf("folders below are listed too: %s", l.query)
+		}
+	}
 	if s.Kind != "s3" || s.Address != "s3://evidence/in/2026-08-20/*.csv" || s.Requests == 0 || s.Retries != 0 || len(s.Request) != 64 {
 		t.Errorf("%+v", s)
 	}
@@ -131,9 +137,19 @@ func TestVersions(t *testing.T) {
 	body := noise(2, 3<<20)
 	w.put("in/a.csv", []byte("old"))
 	w.put("in/a.csv", body)
+	var without atomic.Int64
+	w.proxy.spoil(func(_ http.ResponseWriter, r *http.Request, _ int, _ http.Handler) bool {
+		if r.Method == "GET" && kindOf(r) != "LIST" && r.Header.Get("If-Match") == "" {
+			without.Add(1)
+		}
+		return false
+	})
 	a := w.request("s3://evidence/in/*.csv")
 	s := pulled(t, a)
 	whole(t, a, s, map[string][]byte{"a.csv": body})
+	if without.Load() > 0 {
+		t.Error("a part is asked for without its ETag")
+	}
 	if !strings.Contains(s.Files[0].Version, "VersionId ") {
 		t.Errorf("%+v", s.Files[0])
 	}
@@ -159,6 +175,39 @@ func TestVersions(t *testing.T) {
 	if len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "by its ETag alone") {
 		t.Errorf("notes %q", s.Notes)
 	}
+}
+
+// TestNullVersion: the version "null" is none, since it is overwritten.
+func TestNullVersion(t *testing.T) {
+	w := newWorld(t)
+	w.put("in/a.csv", []byte("id\n1\n"))
+	w.proxy.spoil(on("HEAD", 0, always, func(rw http.ResponseWriter, r *http.Request, f http.Handler) {
+		rec := taken(r, f)
+		rec.Header().Set("X-Amz-Version-Id", "null")
+		send(rw, rec, nil)
+	}))
+	a := w.request("s3://evidence/in/*.csv")
+	s := pulled(t, a)
+	whole(t, a, s, map[string][]byte{"a.csv": []byte("id\n1\n")})
+	if gets := w.proxy.requests("GET"); len(gets) != 1 || strings.Contains(gets[0].query, "versionId") || strings.Contains(s.Files[0].Version, "VersionId") {
+		t.Errorf("%+v %+v", gets, s.Files)
+	}
+}
+
+// TestEncodedListing: keys are decoded where the store says that they are encoded.
+func TestEncodedListing(t *testing.T) {
+	w := newWorld(t)
+	const key = "in/ü +%2F.csv"
+	w.put(key, []byte("id\n1\n"))
+	w.proxy.spoil(on("LIST", 0, always, func(rw http.ResponseWriter, r *http.Request, f http.Handler) {
+		rec := taken(r, f)
+		body := strings.ReplaceAll(rec.Body.String(), key, "in/%C3%BC+%2B%252F.csv")
+		body = strings.Replace(body, "</ListBucketResult>", "<EncodingType>url</EncodingType></ListBucketResult>", 1)
+		rec.Header().Del("Content-Length")
+		send(rw, rec, []byte(body))
+	}))
+	a := w.request("s3://evidence/in/*.csv")
+	whole(t, a, pulled(t, a), map[string][]byte{"ü +%2F.csv": []byte("id\n1\n")})
 }
 
 // TestSums: what the store keeps of an object is what it is compared with.
@@ -248,6 +297,9 @@ func TestNames(t *testing.T) {
 	}
 	if err := p.named(&object{key: "in/x.csv", name: "x.csv"}); err == nil || !strings.Contains(err.Error(), "no ETag") {
 		t.Errorf("%v", err)
+	}
+	if t1, t2 := plainETag(new(`"e"`)), plainETag(new(`W/"e"`)); t1 != "e" || t2 != "" {
+		t.Errorf("%q, and of a weak one %q", t1, t2)
 	}
 	if err := p.named(&object{key: "in/a/x.csv", name: "a/x.csv", etag: "e"}); err != nil {
 		t.Error(err)

@@ -7,10 +7,13 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -136,9 +139,16 @@ func child() {
 	w.proxy.Server = childServer(os.Getenv("TEST_CHILD"))
 	a := w.request("s3://evidence/in/big.csv", strings.Split(os.Getenv("TEST_KEYS"), ";")...)
 	a.Dir = os.Getenv("TEST_DIR")
+	if most, err := strconv.ParseUint(os.Getenv("TEST_MOST"), 10, 64); err == nil {
+		signal.Ignore(syscall.SIGXFSZ)
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: most, Max: most}); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	}
 	if _, err := fetch.Pull(context.Background(), quick, a.Request); err != nil {
 		fmt.Println("error:", err)
-		os.Exit(1)
+		os.Exit(int(fail.ClassOf(err)))
 	}
 	status, _ := os.ReadFile("/proc/self/status")
 	for line := range strings.Lines(string(status)) {
@@ -201,6 +211,33 @@ func TestKilled(t *testing.T) {
 	s := pulled(t, a)
 	if n := notAgain(t, w, "/big.csv", end); n != int((24<<20-end+1<<20-1)>>20) {
 		t.Errorf("%d parts for %d bytes", n, 24<<20-end)
+	}
+	whole(t, a, s, map[string][]byte{"big.csv": body})
+}
+
+// TestDiskFull: a disk that takes no more ends the pull as what it is, and what it took
+// before is not asked for again.
+func TestDiskFull(t *testing.T) {
+	w := newWorld(t)
+	body := noise(25, 6<<20)
+	w.put("in/big.csv", body)
+	dir := t.TempDir()
+	cmd := start(t, w.proxy.URL, dir, "parallel: 1")
+	cmd.Env = append(cmd.Env, fmt.Sprint("TEST_MOST=", 5<<19)) // two parts and a half
+	out, err := cmd.Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != int(fail.Resources) || !strings.Contains(string(out), "cannot be written") {
+		t.Fatalf("%v %s", err, out)
+	}
+	if names, err := os.ReadDir(filepath.Join(dir, fetch.FilesDir)); err != nil || len(names) > 0 {
+		t.Fatalf("%v %v", names, err)
+	}
+	end := stored(t, dir)
+	w.proxy.spoil(nil)
+	a := w.request("s3://evidence/in/big.csv", "parallel: 1")
+	a.Dir = dir
+	s := pulled(t, a)
+	if notAgain(t, w, "/big.csv", end); end != 2<<20 {
+		t.Errorf("%d bytes were stored", end)
 	}
 	whole(t, a, s, map[string][]byte{"big.csv": body})
 }
