@@ -66,6 +66,7 @@ func (d *decoder) side(job *object, s Side, operations []Field) SideSpec {
 	if c := o.sub("survivor", survivorShape); c != nil {
 		spec.Survivor = &Survivor{By: c.text("by", ""), Latest: c.text("latest", "")}
 	}
+	d.checkOverlap(&spec, paths)
 	if s == Operations {
 		spec.Profile = choice(o, "profile", Register, Register, RecoveryQueue)
 		spec.WholeRegister = o.boolean("whole_register", false)

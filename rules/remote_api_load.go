@@ -278,6 +278,18 @@ func (d *decoder) apiWindow(c *object, days bool) *APIWindow {
 	return w
 }
 
+// checkOverlap refuses a window that asks for records again where nothing says which of
+// two versions of a record stands (V5).
+func (d *decoder) checkOverlap(spec *SideSpec, paths []string) {
+	for i, s := range spec.Sources {
+		if s.Remote == nil || s.Remote.API == nil || s.Remote.API.Window == nil || s.Remote.API.Window.Overlap == 0 || spec.Survivor != nil {
+			continue
+		}
+		d.fail(join(join(join(paths[i], "api"), "window"), "overlap"), "add `survivor: {by: remote_id, latest: updated_at}` to the side, or leave the overlap out",
+			"%s asks for records again that an earlier window gave, and nothing says which version stands", join(paths[i], "api.window.overlap"))
+	}
+}
+
 func (d *decoder) pagination(o *object, a *API) APIPages {
 	g := APIPages{Style: PageNone, In: "query"}
 	c := o.sub("pagination", paginationShape)
