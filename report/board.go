@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,7 +45,7 @@ type BoardCause struct {
 // rows of each cause that are shown before more of the largest are, and causes.
 const (
 	boardRows     = 50_000
-	boardBytes    = 4 << 20
+	boardBytes    = 9 << 19
 	boardPlain    = 2 << 20
 	boardRaw      = 48 << 20
 	boardExamples = 10
@@ -75,12 +76,14 @@ func boardTable(limit int) string {
 // the page: as many as there may be, or as fit.
 func board(ctx context.Context, db *duck.DB, in *Input, red *redactor, of int64) (Board, error) {
 	limit := boardLimits.rows
+	var t *boardRowset
+	var err error
 	data, rows := "", 0
 	for {
-		if err := db.Exec(ctx, sqlBoardItems.Render(nil)); err != nil {
+		if err = db.Exec(ctx, sqlBoardItems.Render(nil)); err != nil {
 			return Board{}, err
 		}
-		t, err := readBoard(ctx, db, in, red, int(min(of, int64(limit))))
+		t, err = readBoard(ctx, db, in, red, int(min(of, int64(limit))))
 		if err != nil {
 			return Board{}, err
 		}
@@ -89,6 +92,13 @@ func board(ctx context.Context, db *duck.DB, in *Input, red *redactor, of int64)
 			if data, err = t.encode(of); err != nil {
 				return Board{}, err
 			}
+			if len(data) > boardLimits.bytes {
+				// The case finds its item: rather more rows than their items.
+				t.drop("item_id")
+				if data, err = t.encode(of); err != nil {
+					return Board{}, err
+				}
+			}
 			if len(data) <= boardLimits.bytes || rows <= sampleExceptions {
 				break
 			}
@@ -96,7 +106,7 @@ func board(ctx context.Context, db *duck.DB, in *Input, red *redactor, of int64)
 			rows = min(rows-1, int(int64(rows)*int64(boardLimits.bytes)/int64(len(data))*19/20))
 		}
 		limit = max(rows, min(sampleExceptions, limit-1), 1)
-		if err := db.Exec(ctx, boardTable(limit)); err != nil {
+		if err = db.Exec(ctx, boardTable(limit)); err != nil {
 			return Board{}, err
 		}
 	}
@@ -110,9 +120,11 @@ func board(ctx context.Context, db *duck.DB, in *Input, red *redactor, of int64)
 	}
 	out := Board{Showing: int64(rows), Of: of, Columns: []string{}, ByCause: []BoardCause{}}
 	for _, c := range boardColumns(in, red) {
-		out.Columns = append(out.Columns, c.name)
+		if !slices.Contains(t.dropped, c.name) {
+			out.Columns = append(out.Columns, c.name)
+		}
 	}
-	err := out.causes(ctx, db, in, red)
+	err = out.causes(ctx, db, in, red)
 	return out, err
 }
 
@@ -192,6 +204,7 @@ func boardColumns(in *Input, red *redactor) []boardColumn {
 		age = "CAST(NULL AS BIGINT)" // with the reference time it would be the instant
 	}
 	return []boardColumn{
+		{"place", "b.place"},
 		{"age", age},
 		{"bucket", "CASE WHEN u.item_id IS NOT NULL THEN 'waiting' WHEN i.since_us IS NULL THEN 'unknown'" + ageCases(asOf, "i.since_us") + " END"},
 		{"due", "i.due_us"},
@@ -218,7 +231,7 @@ func boardColumns(in *Input, red *redactor) []boardColumn {
 var boardOfItem = map[string]bool{"entity": true, "type": true, "version": true, "destination": true}
 
 // boardNumbers are the columns of whole numbers.
-var boardNumbers = map[string]bool{"age": true, "due": true, "set": true, "candidates": true, "operation_file": true, "operation_record": true,
+var boardNumbers = map[string]bool{"place": true, "age": true, "due": true, "set": true, "candidates": true, "operation_file": true, "operation_record": true,
 	"result_file": true, "result_record": true, "deferred": true, "observe_only": true, "approvals": true}
 
 // fieldNames lists the names of differing fields.

@@ -45,7 +45,8 @@ type boardHead struct {
 //	{"d": ["a", "b"], "i": [0, 1, -1, -2]}    texts, where many rows have the same; -1: none, -2: as the operation
 //	{"v": ["a", null, 0]}                     texts, where few have; 0: as the operation
 //
-// A large one is {"deflate": "…"}: the same, compressed (RFC 1951), in base64.
+// The rows are in the order of the files, which is the smallest; place is where each one
+// belongs. A large one is {"deflate": "…"}: the same, compressed (RFC 1951), in base64.
 func (t *boardRowset) encode(of int64) (string, error) {
 	head := boardHead{Rows: t.rows, Of: of, Explain: t.in.Explain, ExplainBy: []string{}, Classes: classOrder, Queues: queueOrder,
 		Files: map[string][]boardFile{}, Fields: []boardField{}}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +50,7 @@ type boardRowset struct {
 	texts   []*boardText
 	numbers []*boardNumber
 	pairs   []fieldPair
+	dropped []string                 // columns that the page does not have
 	field   map[string][2]*boardText // by field: operations, results; nil where a side has none
 	zone    *time.Location
 }
@@ -166,6 +168,12 @@ func (t *boardRowset) column(name string) func(arrow.Array, int) error {
 	}
 	t.texts = append(t.texts, x)
 	return func(a arrow.Array, row int) error { return t.addText(x, nil, a, row) }
+}
+
+// drop takes a column of texts away.
+func (t *boardRowset) drop(name string) {
+	t.texts = slices.DeleteFunc(t.texts, func(x *boardText) bool { return x.name == name })
+	t.dropped = append(t.dropped, name)
 }
 
 // text is a column of texts by its name.

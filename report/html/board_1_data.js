@@ -58,12 +58,19 @@ const boardData = (() => {
 
   async function load(text) {
     const data = await parse(text);
+    // The rows come in the order of the files; each goes to its place.
+    const turn = (list) => {
+      const out = list.slice();
+      data.columns.place.n.forEach((place, row) => { out[place - 1] = list[row]; });
+      return out;
+    };
     const columns = {};
     for (const [name, c] of Object.entries(data.columns)) {
-      if (c.n) columns[name] = { numbers: c.n };
-      else columns[name] = texts(c, columns["o:" + name.slice(2)]);
+      if (c.n) columns[name] = { numbers: turn(c.n) };
+      else columns[name] = texts(c.i ? { d: c.d, i: turn(c.i) } : { v: turn(c.v) }, columns["o:" + name.slice(2)]);
     }
-    const text_ = (name) => columns[name].text;
+    const nothing = () => null; // of what a large page leaves out
+    const text_ = (name) => columns[name]?.text ?? nothing;
     const number = (name) => (row) => columns[name].numbers[row];
     const b = { ...data, columns, text: text_, number };
     b.money = decimals([columns.operation_amount.list, columns.result_amount.list, columns.difference.list]);

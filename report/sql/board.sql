@@ -1,6 +1,7 @@
 -- Reads   report_exceptions. Writes report_board: the exceptions that the board of the
 --         page shows, with the verdict that names each, and their place: amounts of
 --         different currencies do not compare, so the largest of each currency take turns.
+--         no is their number in the order of the files, in which they are written.
 -- Of more than fit, half of the places are for the largest, then come the largest of each
 -- cause, then more of the largest.
 CREATE OR REPLACE TABLE report_board AS
@@ -18,5 +19,6 @@ WITH named AS (
 ), kept AS (
   SELECT *, row_number() OVER (ORDER BY CASE WHEN 2 * worst <= /*$limit*/ THEN 0 WHEN nth <= /*$examples*/ THEN nth ELSE /*$examples*/ + 1 END, worst) AS keep FROM worst
 )
-SELECT * EXCLUDE (rank, nth, worst, keep), row_number() OVER (ORDER BY worst) AS place
+SELECT * EXCLUDE (rank, nth, worst, keep), row_number() OVER (ORDER BY worst) AS place,
+       row_number() OVER (ORDER BY o_rid NULLS LAST, r_rid NULLS LAST) AS no
 FROM kept WHERE keep <= /*$limit*/
