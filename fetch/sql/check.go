@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/recon-batch/recon-batch/fetch"
 	"github.com/recon-batch/recon-batch/internal/fail"
@@ -16,7 +17,9 @@ import (
 func (Puller) Check(ctx context.Context, r *fetch.Request) []string {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errTime)
 	defer cancel()
-	t, cols, err := look(ctx, r)
+	once := *r
+	once.Until = time.Time{} // not waited for
+	t, cols, err := look(ctx, &once)
 	if err != nil {
 		return []string{said(err)}
 	}

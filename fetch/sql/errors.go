@@ -17,16 +17,19 @@ import (
 	"github.com/recon-batch/recon-batch/rules"
 )
 
-// attempts is how often a connection is tried; pause is the longest wait before the
-// second of them, which doubles.
+// attempts is how often something is tried where the run has no end; where it has one, a
+// server is waited for until then. pause is the longest wait before the second attempt,
+// which doubles.
 const attempts = 5
 
-var pause = 500 * time.Millisecond
+var (
+	pause        = 500 * time.Millisecond
+	longestPause = 15 * time.Second
+)
 
 const (
-	longestPause = 8 * time.Second
-	cancelGrace  = 2 * time.Second // for a server to answer that it stopped
-	patience     = 30 * time.Second
+	cancelGrace = 2 * time.Second // for a server to answer that it stopped
+	patience    = 30 * time.Second
 )
 
 // errTime is the cause of a context whose query took too long.
@@ -54,18 +57,52 @@ func lost(err *fail.Error) error {
 	return &gone{err}
 }
 
-// limit is a context that ends after a time, and when the time of the run is over.
-func limit(ctx context.Context, r *fetch.Request, d time.Duration) (context.Context, context.CancelFunc) {
-	if !r.Until.IsZero() {
-		d = min(d, r.Until.Sub(r.Now()))
+// untilEnd is a context that ends when the time of the run is over.
+func untilEnd(ctx context.Context, r *fetch.Request) (context.Context, context.CancelFunc) {
+	if r.Until.IsZero() {
+		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, d, errTime)
+	return context.WithTimeoutCause(ctx, r.Until.Sub(r.Now()), errTime)
+}
+
+// timed is a context that ends when the time of one query is over.
+func (t *target) timed(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, t.of.Timeout, errTime)
+}
+
+// dial connects, again where the server or the network is in the way: as often as the
+// time of the run allows, or attempts times where it has no end.
+func dial[C any](ctx context.Context, t *target, out *fetch.Snapshot, connect func(context.Context) (C, error)) (c C, err error) {
+	_, ends := ctx.Deadline()
+	var before error
+	for attempt := 1; ; attempt++ {
+		out.Requests++
+		limited, cancel := context.WithTimeout(ctx, patience)
+		c, err = connect(limited)
+		cancel()
+		if err == nil {
+			return c, nil
+		}
+		if ctx.Err() != nil && before != nil && errors.Is(context.Cause(ctx), errTime) {
+			return c, before // says more than that the time is over
+		}
+		err = t.classed(ctx, err, "it cannot be reached")
+		d, again := errors.AsType[*dropped](err)
+		if !again {
+			return c, err
+		}
+		before = d.err
+		if attempt >= attempts && !ends || !wait(ctx, attempt) {
+			return c, before
+		}
+		out.Retries++
+	}
 }
 
 // wait pauses before another attempt: a random part of a time that doubles. false: there
 // is no time for it.
 func wait(ctx context.Context, attempt int) bool {
-	d := min(pause<<(attempt-1), longestPause)
+	d := min(pause<<min(attempt-1, 10), longestPause)
 	timer := time.NewTimer(time.Duration(rand.Int64N(int64(d) + 1)))
 	defer timer.Stop()
 	select {
@@ -107,10 +144,7 @@ func (t *target) classed(ctx context.Context, err error, doing string) error {
 // postgresError classes an error by its SQLSTATE
 // (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 func (t *target) postgresError(e *pgconn.PgError, doing string) error {
-	text := e.Message + " (" + e.Code + ")"
-	if e.Detail != "" && strings.HasPrefix(e.Code, "42") {
-		text += "; " + e.Detail // a detail of another class may quote a row
-	}
+	text := e.Message + " (" + e.Code + ")" // its detail may quote a row
 	f := func(c fail.Class) *fail.Error { return t.failed(c, errors.New(text), doing) }
 	if e.Code[:min(2, len(e.Code))] == "22" {
 		text = "a value cannot be computed (" + e.Code + ")" // the message quotes it

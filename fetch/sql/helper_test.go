@@ -41,7 +41,7 @@ type shared struct{ testing.TB }
 func (s shared) Cleanup(f func()) { pgCleanup = append(pgCleanup, f) }
 
 func TestMain(m *testing.M) {
-	pause = 10 * time.Millisecond
+	pause, longestPause = 10*time.Millisecond, 50*time.Millisecond
 	code := m.Run()
 	for i := len(pgCleanup) - 1; i >= 0; i-- {
 		pgCleanup[i]()

@@ -26,12 +26,14 @@ type mySnapshot struct {
 }
 
 func beginMySQL(ctx context.Context, r *fetch.Request, t *target) (snapshot, error) {
-	limited, cancel := limit(ctx, r, t.of.Timeout)
+	ctx, cancel := untilEnd(ctx, r)
 	defer cancel()
-	c, err := dialMySQL(limited, t, &fetch.Snapshot{})
+	c, err := dialMySQL(ctx, t, &fetch.Snapshot{})
 	if err != nil {
-		return nil, withoutMark(err)
+		return nil, err
 	}
+	limited, cancel := t.timed(ctx)
+	defer cancel()
 	m := &myConn{c: c, t: t}
 	if err := m.begin(limited); err != nil {
 		m.abort()
@@ -43,26 +45,12 @@ func beginMySQL(ctx context.Context, r *fetch.Request, t *target) (snapshot, err
 	return &mySnapshot{c: m, random: randomID()}, nil
 }
 
-// dialMySQL connects, again where the server or the network is in the way.
 func dialMySQL(ctx context.Context, t *target, out *fetch.Snapshot) (driver.Conn, error) {
 	connector, err := mysql.NewConnector(t.my)
 	if err != nil {
 		return nil, t.badDSN()
 	}
-	for attempt := 1; ; attempt++ {
-		out.Requests++
-		limited, cancel := context.WithTimeout(ctx, patience)
-		c, err := connector.Connect(limited)
-		cancel()
-		if err == nil {
-			return c, nil
-		}
-		err = t.classed(ctx, err, "it cannot be reached")
-		if _, again := errors.AsType[*dropped](err); !again || attempt == attempts || !wait(ctx, attempt) {
-			return nil, err
-		}
-		out.Retries++
-	}
+	return dial(ctx, t, out, connector.Connect)
 }
 
 func (s *mySnapshot) id() string { return s.random }

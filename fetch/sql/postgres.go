@@ -32,12 +32,14 @@ func beginPostgres(ctx context.Context, rs []*fetch.Request, t *target) (snapsho
 	if len(rs) == 1 && t.of.Keyset == nil {
 		return s, nil
 	}
-	limited, cancel := limit(ctx, rs[0], t.of.Timeout)
+	ctx, cancel := untilEnd(ctx, rs[0])
 	defer cancel()
-	c, err := dialPostgres(limited, t, &fetch.Snapshot{})
+	c, err := dialPostgres(ctx, t, &fetch.Snapshot{})
 	if err != nil {
-		return nil, withoutMark(err)
+		return nil, err
 	}
+	limited, cancel := t.timed(ctx)
+	defer cancel()
 	p := &pgConn{c: c, t: t}
 	if err = p.begin(limited, ""); err == nil {
 		s.exported, err = p.text(limited, "SELECT pg_export_snapshot()")
@@ -51,14 +53,6 @@ func beginPostgres(ctx context.Context, rs []*fetch.Request, t *target) (snapsho
 	}
 	s.holder, s.server, s.at = c, p.server, p.at
 	return s, nil
-}
-
-// withoutMark takes an error of a connection that may not be tried again for what it is.
-func withoutMark(err error) error {
-	if d, ok := errors.AsType[*dropped](err); ok {
-		return d.err
-	}
-	return err
 }
 
 func randomID() string {
@@ -87,7 +81,7 @@ func closePostgres(c *pgconn.PgConn) {
 func (s *pgSnapshot) open(ctx context.Context, t *target, out *fetch.Snapshot) (conn, error) {
 	c, err := dialPostgres(ctx, t, out)
 	if err != nil {
-		return nil, withoutMark(err)
+		return nil, err
 	}
 	p := &pgConn{c: c, t: t}
 	if err := p.begin(ctx, s.exported); err != nil {
@@ -108,22 +102,8 @@ func (s *pgSnapshot) open(ctx context.Context, t *target, out *fetch.Snapshot) (
 	return p, nil
 }
 
-// dialPostgres connects, again where the server or the network is in the way.
 func dialPostgres(ctx context.Context, t *target, out *fetch.Snapshot) (*pgconn.PgConn, error) {
-	for attempt := 1; ; attempt++ {
-		out.Requests++
-		limited, cancel := context.WithTimeout(ctx, patience)
-		c, err := pgconn.ConnectConfig(limited, t.pg)
-		cancel()
-		if err == nil {
-			return c, nil
-		}
-		err = t.classed(ctx, err, "it cannot be reached")
-		if _, again := errors.AsType[*dropped](err); !again || attempt == attempts || !wait(ctx, attempt) {
-			return nil, err
-		}
-		out.Retries++
-	}
+	return dial(ctx, t, out, func(ctx context.Context) (*pgconn.PgConn, error) { return pgconn.ConnectConfig(ctx, t.pg) })
 }
 
 // pgConn is a connection in a transaction that sees a snapshot.

@@ -130,7 +130,7 @@ func (s *session) Pull(ctx context.Context, r *fetch.Request) (*fetch.Snapshot, 
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := limit(ctx, r, t.of.Timeout)
+	limited, cancel := untilEnd(ctx, r)
 	defer cancel()
 	p := &pull{r: r, t: t, q: q, snap: s.snap, out: &fetch.Snapshot{Kind: rules.FromSQL, Address: t.address, Request: t.digest(q)}}
 	stored := 0
@@ -191,6 +191,8 @@ func (p *pull) try(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := p.t.timed(ctx)
+	defer cancel()
 	if err := p.read(ctx, c); err != nil {
 		c.abort()
 		return err

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/recon-batch/recon-batch/fetch"
 	"github.com/recon-batch/recon-batch/internal/fail"
@@ -91,6 +92,25 @@ func TestUnreachable(t *testing.T) {
 		refused(t, one("tls: {ca: nowhere.pem}"), fail.Usage, "nowhere.pem")
 		d.port = "1"
 		refused(t, one(""), fail.Temporary, "connection refused")
+	})
+}
+
+// TestSessionIsOurs: a connection string does not set up the session.
+func TestSessionIsOurs(t *testing.T) {
+	t.Setenv("DSN", "root@tcp(127.0.0.1:1)/x?sql_mode=ANSI_QUOTES")
+	refused(t, requests(t, "\n    - name: psp\n      sql: {engine: mysql, dsn: {env: DSN}, query: SELECT 1 AS id}\n")[0], fail.Usage, "sets sql_mode")
+}
+
+// TestWaits: a server that comes back before the end of the run is waited for.
+func TestWaits(t *testing.T) {
+	both(t, func(t *testing.T, d *db) {
+		r := requests(t, d.source("psp", "SELECT 1 AS id", ""))[0]
+		r.Until = time.Now().Add(time.Hour)
+		d.proxy.Limit(func(n int) int64 { return map[bool]int64{true: 1}[n <= 4*attempts] })
+		pulled(t, r)
+		if n := d.proxy.Connections(); n <= 4*attempts {
+			t.Errorf("%d connections", n)
+		}
 	})
 }
 

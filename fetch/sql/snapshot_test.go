@@ -156,6 +156,17 @@ func TestSnapshotLost(t *testing.T) {
 	})
 }
 
+// TestComesFurther: as long as each connection brings a slice, there is another one.
+func TestComesFurther(t *testing.T) {
+	d := postgres(t)
+	d.charges()
+	r := requests(t, d.source("psp", allCharges, "keyset: {columns: [id], rows: 3000}"))[0]
+	d.proxy.Limit(func(int) int64 { return 500_000 })
+	if _, s := pulled(t, r); s.Retries <= attempts || s.Files[0].Records != manyRows {
+		t.Errorf("%d retries, %d rows", s.Retries, s.Files[0].Records)
+	}
+}
+
 // interrupt pulls until the connection is lost for good, after some slices.
 func interrupt(t *testing.T, d *db, r *fetch.Request) (slices int) {
 	t.Helper()
@@ -320,8 +331,13 @@ func TestKeysetOfLargeNumbers(t *testing.T) {
 		if d.engine == rules.Postgres {
 			d.exec("ALTER TABLE k ALTER id TYPE bigint USING (id - 20)::bigint")
 		}
-		for _, by := range []string{"id", "at"} {
-			got, _ := pulled(t, requests(t, d.source("a", "SELECT id, at FROM k", "keyset: {columns: ["+by+"], rows: 3}"))[0])
+		keys := []string{"id", "at"}
+		if d.engine == rules.MySQL {
+			d.exec("ALTER TABLE k ADD n decimal(38,10)", "UPDATE k SET n = CONCAT('1234567890123456789012345678.00000000', LPAD(id % 100, 2, '0'))")
+			keys = append(keys, "n")
+		}
+		for _, by := range keys {
+			got, _ := pulled(t, requests(t, d.source("a", "SELECT * FROM k", "keyset: {columns: ["+by+"], rows: 3}"))[0])
 			seen := map[string]bool{}
 			for line := range strings.Lines(got) {
 				seen[line] = true
