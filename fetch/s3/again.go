@@ -43,6 +43,9 @@ func ask[T any](ctx context.Context, p *pull, rq request, send func(context.Cont
 		if errors.Is(err, errNone) {
 			return none, err
 		}
+		if f, ok := errors.AsType[*Final](err); ok {
+			return none, f.Err
+		}
 		v := p.judge(rq, err)
 		if v.expired && renewed < 2 {
 			renewed++

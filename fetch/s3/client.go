@@ -16,7 +16,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go/logging"
 
-	"github.com/recon-batch/recon-batch/fetch"
 	"github.com/recon-batch/recon-batch/fetch/web"
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/internal/secret"
@@ -68,7 +67,7 @@ func (p *pull) open(ctx context.Context) (*store, error) {
 		options = append(options, config.WithSharedConfigProfile(of.Profile))
 	}
 	if st.own {
-		keys := &keys{of: of, r: r, secrets: &st.secrets}
+		keys := &keys{of: of, base: r.BaseDir, who: p.who, secrets: &st.secrets}
 		if _, err := keys.Retrieve(ctx); err != nil {
 			return nil, err
 		}
@@ -111,15 +110,14 @@ func (p *pull) customerKey() error {
 	if !p.of.CustomerKey.Declared() {
 		return nil
 	}
-	name := p.r.Source().Name
 	text, err := secret.Text(p.of.CustomerKey, p.r.BaseDir, "s3.sse_customer_key")
 	if err != nil {
-		return fail.Wrap(fail.Usage, err, "the source %s", name).WithHint("set it, or correct the job file")
+		return fail.Wrap(fail.Usage, err, "%s", p.who).WithHint("set it, or correct the job file")
 	}
 	p.st.secrets.Add(text)
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(raw) != 32 {
-		return fail.New(fail.Usage, "the source %s: s3.sse_customer_key is not 32 bytes in base64", name).
+		return fail.New(fail.Usage, "%s: s3.sse_customer_key is not 32 bytes in base64", p.who).
 			WithHint("make one with: openssl rand -base64 32")
 	}
 	p.st.secrets.Add(string(raw))
@@ -164,7 +162,8 @@ func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
 // too old: whoever brings new ones replaces the file.
 type keys struct {
 	of      *rules.S3
-	r       *fetch.Request
+	base    string // folder of the job file
+	who     string
 	secrets *web.Secrets
 }
 
@@ -175,9 +174,9 @@ func (k *keys) Retrieve(context.Context) (aws.Credentials, error) {
 		name string
 		to   *string
 	}{{k.of.AccessKey, "s3.access_key", &c.AccessKeyID}, {k.of.SecretKey, "s3.secret_key", &c.SecretAccessKey}, {k.of.SessionToken, "s3.session_token", &c.SessionToken}} {
-		text, err := secret.Text(of.from, k.r.BaseDir, of.name)
+		text, err := secret.Text(of.from, k.base, of.name)
 		if err != nil {
-			return c, fail.Wrap(fail.Usage, err, "the source %s", k.r.Source().Name).WithHint("set it, or correct the job file")
+			return c, fail.Wrap(fail.Usage, err, "%s", k.who).WithHint("set it, or correct the job file")
 		}
 		k.secrets.Add(text)
 		*of.to = text

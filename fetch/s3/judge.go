@@ -150,7 +150,9 @@ func (p *pull) answer(rq request, code, said string, status int, header http.Hea
 func (p *pull) right(rq request, said string) string {
 	of := "arn:aws:s3:::" + p.st.bucket
 	text := "allow s3:ListBucket on " + of
-	if rq.op != "ListObjectsV2" {
+	if rq.op == "PutObject" {
+		text = "allow s3:PutObject on " + of + "/" + strings.TrimPrefix(rq.at, "s3://"+p.st.bucket+"/")
+	} else if rq.op != "ListObjectsV2" {
 		text = "allow s3:GetObject on " + of + "/" + strings.TrimPrefix(rq.at, "s3://"+p.st.bucket+"/")
 		if rq.object != nil && rq.object.version != "" {
 			text = "allow s3:GetObject and s3:GetObjectVersion on " + of + "/" + rq.object.key

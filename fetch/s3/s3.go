@@ -43,6 +43,7 @@ type Puller struct {
 // pull is one pull of one input.
 type pull struct {
 	r       *fetch.Request
+	who     string // for errors: the source and its name
 	st      *store
 	of      *rules.S3
 	pause   time.Duration
@@ -68,8 +69,12 @@ const (
 )
 
 func (u Puller) begin(ctx context.Context, r *fetch.Request) (*pull, error) {
+	return u.beginAs(ctx, r, "the source "+r.Source().Name)
+}
+
+func (u Puller) beginAs(ctx context.Context, r *fetch.Request, who string) (*pull, error) {
 	of := r.Source().Remote.S3
-	p := &pull{r: r, of: of, pause: u.pause, idle: u.idle, tries: mostTries, told: map[string]bool{}, buffers: newBuffers(of), slots: make(chan struct{}, of.Parallel)}
+	p := &pull{r: r, who: who, of: of, pause: u.pause, idle: u.idle, tries: mostTries, told: map[string]bool{}, buffers: newBuffers(of), slots: make(chan struct{}, of.Parallel)}
 	if p.pause == 0 {
 		p.pause = firstPause
 	}
@@ -232,7 +237,7 @@ func proofOf(proofs []string) string {
 
 // fail makes an error of the source.
 func (p *pull) fail(class fail.Class, hint, format string, args ...any) *fail.Error {
-	return fail.New(class, "the source %s: %s", p.r.Source().Name, p.st.clean(fmt.Sprintf(format, args...))).WithHint("%s", hint)
+	return fail.New(class, "%s: %s", p.who, p.st.clean(fmt.Sprintf(format, args...))).WithHint("%s", hint)
 }
 
 // note tells people something, once.

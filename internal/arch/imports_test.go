@@ -29,6 +29,7 @@ var layers = map[string]int{
 	"internal/secret":      2, // what a job file only refers to
 	"extract":              2,
 	"fetch":                3, // brings evidence from elsewhere
+	"publish":              4, // brings the folder of a run to where readers follow it
 	"match/compare":        3,
 	"match/naive":          4, // the oracle; see apart
 	"match":                4,
