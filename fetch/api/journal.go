@@ -42,7 +42,8 @@ type inquiry struct {
 	Body     string              `json:"body,omitempty"`
 	Status   int                 `json:"status"`
 	Time     string              `json:"time"`
-	Headers  map[string][]string `json:"headers"` // those that matter
+	Since    string              `json:"since,omitempty"` // of a lookup: when it was asked, by the earlier clock
+	Headers  map[string][]string `json:"headers"`         // those that matter
 }
 
 // page is a page that is stored.
@@ -53,7 +54,8 @@ type page struct {
 	Digest   string     `json:"digest"` // of its records, in order
 	Total    *int64     `json:"total,omitempty"`
 	Through  string     `json:"through,omitempty"`
-	Said     string     `json:"said,omitempty"` // of a report: its state
+	Said     string     `json:"said,omitempty"` // of a report: its state; of a lookup: found or none
+	Time     string     `json:"time,omitempty"` // of a lookup: when it was asked
 	Next     *position  `json:"next,omitempty"` // nil: it is the last one of its slice
 }
 
@@ -79,6 +81,9 @@ type journal struct {
 // all of it is thrown away.
 func openJournal(dir, request string) (*journal, error) {
 	j := &journal{dir: dir, request: request, checked: map[int]bool{}}
+	if err := os.MkdirAll(filepath.Join(dir, fetch.FilesDir), 0o700); err != nil {
+		return nil, fail.Disk(err, "the folder of the snapshot cannot be made")
+	}
 	if err := j.read(); err != nil {
 		return nil, err
 	}

@@ -41,22 +41,27 @@ func (b *broken) Error() string { return b.why }
 func scan(r io.Reader, records string, paths []string, hashes, last bool) (*scanned, error) {
 	s := newScanner(r, paths)
 	s.hashes, s.keepLast = hashes, last
-	s.records = []string{}
-	if records != "" {
-		s.records = strings.Split(records, ".")
-	}
-	if err := s.document(); err != nil {
+	if err := s.all(records); err != nil {
 		return nil, err
-	}
-	if !s.found {
-		where := "the document is no array"
-		if records != "" {
-			where = fmt.Sprintf("there is no array at %s", records)
-		}
-		return nil, &broken{why: where}
 	}
 	s.out.digest = hex.EncodeToString(s.sum.Sum(nil))
 	return s.out, nil
+}
+
+// all reads a document that has an array of records.
+func (s *scanner) all(records string) error {
+	s.records = []string{}
+	where := "the document is no array"
+	if records != "" {
+		s.records, where = strings.Split(records, "."), fmt.Sprintf("there is no array at %s", records)
+	}
+	if err := s.document(); err != nil {
+		return err
+	}
+	if !s.found {
+		return &broken{why: where}
+	}
+	return nil
 }
 
 // scanValues reads a document for the values at paths alone.
@@ -118,6 +123,7 @@ type scanner struct {
 	found    bool
 	hashes   bool
 	keepLast bool
+	to       func(record []byte) error // nil: nobody wants them
 }
 
 // value reads the value at a path.
@@ -175,6 +181,32 @@ func (s *scanner) leads(at []string) bool {
 // skip passes a value of any size, token by token.
 func (s *scanner) skip() error { return s.dec.SkipValue() }
 
+// each gives the records of a document one by one.
+func each(r io.Reader, records string, to func([]byte) error) error {
+	s := newScanner(r, nil)
+	s.to = to
+	return s.all(records)
+}
+
+// one gives the record that a document is: an object that is not empty.
+func one(r io.Reader, to func([]byte) error) error {
+	dec := jsontext.NewDecoder(r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	raw, err := dec.ReadValue()
+	if err != nil {
+		return faulty(err)
+	}
+	if raw.Kind() != '{' || len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 {
+		return &broken{why: "the document is no record"}
+	}
+	if err := to(raw); err != nil {
+		return err
+	}
+	if _, err := dec.ReadToken(); err != io.EOF {
+		return &broken{why: "text follows the JSON document"}
+	}
+	return nil
+}
+
 // array reads the records.
 func (s *scanner) array() error {
 	if s.found {
@@ -193,6 +225,11 @@ func (s *scanner) array() error {
 		s.sum.Write(one[:])
 		if s.hashes {
 			s.out.hashes = append(s.out.hashes, binary.BigEndian.Uint64(one[:]))
+		}
+		if s.to != nil {
+			if err := s.to(raw); err != nil {
+				return err
+			}
 		}
 		s.out.records++
 		if s.keepLast {

@@ -56,6 +56,7 @@ type Call struct {
 	Body   []byte
 	Safe   bool  // a POST that may be sent again
 	Open   bool  // without credentials
+	Direct bool  // a redirect is not followed
 	Most   int64 // bytes of the answer's body as it comes; 0: no bound
 
 	// Accept are the statuses whose answers are read; empty: 200 to 299.
@@ -355,7 +356,7 @@ func (c *Client) hop(ctx context.Context, call *Call, at *url.URL, open bool) (n
 	switch {
 	case accepted:
 		return nil, c.read(call, res, idle, at)
-	case isRedirect(res.StatusCode) && (req.Method == http.MethodGet || req.Method == http.MethodHead):
+	case isRedirect(res.StatusCode) && !call.Direct && (req.Method == http.MethodGet || req.Method == http.MethodHead):
 		to, err := at.Parse(res.Header.Get("Location"))
 		if err != nil || res.Header.Get("Location") == "" {
 			return nil, outcome{err: fail.New(fail.Usage, "the source %s: %s redirects to no address", c.o.Source, c.shown(at)).WithHint("name the address itself that has the data")}
