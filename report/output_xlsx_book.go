@@ -70,9 +70,9 @@ func (b *book) create(name string) io.Writer {
 	return w
 }
 
-func (b *book) part(name, text string) { b.keep2(io.WriteString(b.create(name), text)) }
+func (b *book) part(name, text string) { b.wrote(io.WriteString(b.create(name), text)) }
 
-func (b *book) keep2(_ int, err error) {
+func (b *book) wrote(_ int, err error) {
 	if b.err == nil {
 		b.err = err
 	}
@@ -160,10 +160,11 @@ func bookStyles() string {
 		fmt.Fprintf(&xfs, `<xf numFmtId="%d" fontId="%d" fillId="%d" borderId="%d" xfId="0" applyNumberFormat="1" applyFont="1" applyFill="1" applyBorder="1" applyAlignment="1">%s</xf>`, format, font, fill, border, more)
 		count++
 	}
-	const top, left = `<alignment vertical="top"/>`, `<alignment horizontal="left" vertical="top"/>`
+	const top, left = `<alignment vertical="top"/>`, `<alignment horizontal="left" vertical="top" indent="1"/>`
+	const wrap = `<alignment horizontal="left" vertical="top" wrapText="1" indent="1"/>`
 	const instant, instant3, day = 200, 201, 202
 	xf(0, 0, 0, 0, "")
-	xf(49, 0, 0, 0, top)
+	xf(49, 0, 0, 0, left)
 	xf(49, 1, 2, 1, `<alignment horizontal="center" vertical="top" wrapText="1"/>`)
 	xf(49, 2, 0, 0, top)
 	xf(3, 0, 0, 0, top)
@@ -172,8 +173,8 @@ func bookStyles() string {
 	xf(instant, 0, 0, 0, left)
 	xf(instant3, 0, 0, 0, left)
 	xf(49, 1, 0, 0, `<alignment horizontal="center" vertical="top"/>`)
-	xf(49, 1, 0, 0, `<alignment vertical="top" wrapText="1"/>`)
-	xf(49, 0, 0, 0, `<alignment vertical="top" wrapText="1"/>`)
+	xf(49, 1, 0, 0, wrap)
+	xf(49, 0, 0, 0, wrap)
 	xf(3, 1, 0, 2, top)
 	fmt.Fprintf(&formats, `<numFmt numFmtId="%d" formatCode="yyyy\-mm\-dd hh:mm:ss"/><numFmt numFmtId="%d" formatCode="yyyy\-mm\-dd hh:mm:ss.000"/><numFmt numFmtId="%d" formatCode="yyyy\-mm\-dd"/>`, instant, instant3, day)
 	decimals := func(i int) int { return 210 + i }

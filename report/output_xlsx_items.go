@@ -87,7 +87,7 @@ var itemNames = map[string]string{
 
 // itemWidths are the widths of the columns, in characters.
 var itemWidths = map[string]int{"because": 40, "risk": 30, "advice": 40, "refused": 24, "closes_when": 40, "item_id": 34, "case_id": 34,
-	"operation_id": 24, "remote_id": 24, "keep_remote_id": 24, "o_file": 26, "r_file": 26, "amount": 16, "currency": 9, "class": 13, "reason": 22}
+	"operation_id": 24, "remote_id": 24, "keep_remote_id": 24, "o_file": 26, "r_file": 26, "amount": 16, "currency": 9, "class": 14, "reason": 28}
 
 // itemColumns are the columns of a queue as people have them (see columnsForPeople), and
 // the fields in their order.
@@ -201,8 +201,8 @@ func (x *workbook) exceptionColumns() rowSheet {
 	}
 	of := rowSheet{whole: "exceptions.parquet", readable: -1, currency: 7, sums: []int{8, 9, 10}, record: [2]int{12, 14}}
 	of.columns = []rowColumn{
-		text("class", "CASE WHEN "+ofOperation+" THEN v.o_class ELSE v.r_class END", 13), text("reason", "CASE WHEN "+ofOperation+" THEN v.o_reason ELSE v.r_reason END", 22),
-		text("operation class", "v.o_class", 13), text("operation reason", "v.o_reason", 22), text("result class", "v.r_class", 13), text("result reason", "v.r_reason", 22),
+		text("class", "CASE WHEN "+ofOperation+" THEN v.o_class ELSE v.r_class END", 14), text("reason", "CASE WHEN "+ofOperation+" THEN v.o_reason ELSE v.r_reason END", 28),
+		text("operation class", "v.o_class", 17), text("operation reason", "v.o_reason", 28), text("result class", "v.r_class", 14), text("result reason", "v.r_reason", 28),
 		text("differs", "v.fields", 16), text("currency", "v.currency", 9),
 		amount("operation amount", "v.o_value"), amount("result amount", "v.r_value"), amount("difference", "v.difference"),
 		text("operation file", "v.o_file", 26), whole("operation record", "v.o_record"), text("result file", "v.r_file", 26), whole("result record", "v.r_record"),

@@ -138,7 +138,7 @@ func (b *book) endSheet() {
 // flush hands on what is buffered once it is more than so many bytes.
 func (s *sheet) flush(atLeast int) {
 	if len(s.buf) > atLeast {
-		s.b.keep2(s.w.Write(s.buf))
+		s.b.wrote(s.w.Write(s.buf))
 		s.buf = s.buf[:0]
 	}
 }

@@ -217,3 +217,40 @@ func TestSheetSum(t *testing.T) {
 		t.Errorf("a long sum is %s, want %s", got, want)
 	}
 }
+
+// Numbers that each are exact, and whose sum a spreadsheet may not get to the last digit,
+// are in no formula.
+func TestWorkbookInexactSums(t *testing.T) {
+	w := newWorld(t)
+	for i := range int64(4) {
+		w.rows[rules.Results] = append(w.rows[rules.Results], row{rec: 300 + i, remote: fmt.Sprint("ch-l", i), entity: "order", amount: "2222222222222.22", currency: "CHF", created: day,
+			class: "unexpected", reason: "no_operation", pass: -1})
+	}
+	b := openBook(t, w.load().workbook())
+	b.checkFormulas()
+	numbers := 0
+	for row := firstData; row <= len(b.rows["Exceptions"]); row++ {
+		if col := b.column("Exceptions", "result amount"); b.cell("Exceptions", col, row) == "2222222222222.22" && b.number("Exceptions", col, row) {
+			numbers++
+		}
+	}
+	if numbers != 4 {
+		t.Errorf("%d amounts are numbers", numbers)
+	}
+	looked := 0
+	for _, sheet := range []string{"Statement", "Checks"} {
+		for row := firstData; row <= len(b.rows[sheet]); row++ {
+			r := strings.Join(b.rows[sheet][row-1], "|")
+			if !strings.Contains(r, "8888888888888.88") || strings.HasPrefix(r, "accounts: ") { // there it is one number
+				continue
+			}
+			looked++
+			if strings.Contains(r, agrees) || sheet == "Checks" && !strings.HasSuffix(r, tooManyDigits) {
+				t.Errorf("%s %d: %s", sheet, row, r)
+			}
+		}
+	}
+	if looked < 4 {
+		t.Errorf("%d rows have the sum", looked)
+	}
+}

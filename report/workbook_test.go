@@ -441,3 +441,66 @@ func TestWorkbookFreeText(t *testing.T) {
 		t.Errorf("the note is %q", note)
 	}
 }
+
+// A check says that it differs once a cell is changed: one beside a line, one over sheets,
+// and the one on the first sheet with it.
+func TestWorkbookChecksCanFail(t *testing.T) {
+	data := newWorld(t).load().workbook()
+	for _, c := range []struct {
+		sheet, column string
+		row           int
+		check         func(b *readBook) (sheet, cell string)
+	}{
+		{"Statement", "operations amount", firstData + 3, func(b *readBook) (string, string) {
+			return "Statement", at(t, b.column("Statement", checkColumn), firstData+3)
+		}},
+		{"Accounts", "results amount", firstData + 2, func(b *readBook) (string, string) {
+			return "Accounts", at(t, b.column("Accounts", checkColumn), firstData+1)
+		}},
+		{"Open items", "amount", firstData + 1, func(b *readBook) (string, string) {
+			return "Open items", at(t, b.column("Open items", checkColumn), firstData+4)
+		}},
+		{"Ageing", "items", firstData, func(b *readBook) (string, string) {
+			return "Ageing", at(t, b.column("Ageing", checkColumn), firstData+7)
+		}},
+		{"Requeue", "amount", firstData, func(b *readBook) (string, string) { return "Checks", b.checkOf("requeue: amounts") }},
+		{"Exceptions", "difference", firstData, func(b *readBook) (string, string) { return "Checks", b.checkOf("exceptions on the sheet: differences") }},
+		{"Sources", "classified", firstData, func(b *readBook) (string, string) {
+			return "Sources", at(t, b.column("Sources", checkColumn), firstData)
+		}},
+	} {
+		b := openBook(t, data)
+		b.spoilTextNumbers()
+		sheet, cell := c.check(b)
+		changed := at(t, b.column(c.sheet, c.column), c.row)
+		for _, want := range []string{agrees, differs} {
+			first := at(t, 7, b.rowOf("Summary", "checks of this workbook"))
+			for _, x := range [][2]string{{sheet, cell}, {"Summary", first}} {
+				if got, err := b.f.CalcCellValue(x[0], x[1]); err != nil || got != want {
+					t.Errorf("%s!%s changed: %s!%s says %q, want %s, %v", c.sheet, changed, x[0], x[1], got, want, err)
+				}
+			}
+			if err := b.f.SetCellValue(c.sheet, changed, 123456.78); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// rowOf finds a row by the text of its first cell.
+func (b *readBook) rowOf(sheet, first string) int {
+	b.t.Helper()
+	for i := range b.rows[sheet] {
+		if b.cell(sheet, 0, i+1) == first {
+			return i + 1
+		}
+	}
+	b.t.Fatalf("%s has no row %q", sheet, first)
+	return 0
+}
+
+// checkOf is the cell that says whether a line of the sheet Checks agrees.
+func (b *readBook) checkOf(what string) string {
+	b.t.Helper()
+	return at(b.t, b.column("Checks", checkColumn), b.rowOf("Checks", what))
+}
