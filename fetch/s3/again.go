@@ -68,7 +68,8 @@ func ask[T any](ctx context.Context, p *pull, rq request, send func(context.Cont
 		tries++
 		wait := max(time.Duration(rand.Int64N(int64(bound))), v.after)
 		bound = min(2*bound, max(longestPause, p.pause))
-		if (p.r.Until.IsZero() || v.few) && tries >= p.tries || !p.r.Until.IsZero() && p.r.Now().Add(wait).After(p.r.Until) {
+		endless := p.r.Until.IsZero()
+		if (endless || v.few) && tries >= p.tries || endless && wait > mostWait || !endless && p.r.Now().Add(wait).After(p.r.Until) {
 			return none, v.err
 		}
 		if tries == 3 {

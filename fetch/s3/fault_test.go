@@ -245,6 +245,12 @@ func TestUntil(t *testing.T) {
 	if fail.ClassOf(err) != fail.Temporary || n.Load() != 1 {
 		t.Errorf("%d requests: %v", n.Load(), err)
 	}
+	// Nor does a request without an end wait for an hour.
+	n.Store(0)
+	a.Until = time.Time{}
+	if _, err = fetch.Pull(context.Background(), quick, a.Request); fail.ClassOf(err) != fail.Temporary || n.Load() != 1 {
+		t.Errorf("%d requests: %v", n.Load(), err)
+	}
 	// By the clock of the run: it stands, until the eighth attempt.
 	now := time.Now()
 	w.proxy.spoil(on("GET", 0, always, says(500, "InternalError")))

@@ -65,6 +65,7 @@ const (
 	longestPause = 20 * time.Second
 	mostIdle     = 30 * time.Second
 	mostTries    = 10
+	mostWait     = 10 * time.Minute // that a store may ask for where the request has no end
 	mostObjects  = 100_000
 )
 
