@@ -185,7 +185,7 @@ func TestTrendDrawn(t *testing.T) {
 	if p := queues.Columns[1].Parts; p[0].Y != 55 || p[0].Height != 55 || p[1].Y != 0 || p[1].Height != 55 || p[0].Kind != "q-requeue" || p[1].Kind != "q-review" || p[1].Says != "2026-08-19: 50 review" {
 		t.Errorf("%+v", p)
 	}
-	if p := rows.Columns[0].Parts; len(p) != 2 || p[0].Kind != "c-absent" || p[1].Kind != "c-unexpected" || p[0].Height != 27 {
+	if p := rows.Columns[0].Parts; len(p) != 2 || p[0].Kind != "c-absent" || p[1].Kind != "c-unexpected" || p[0].Height != 28 || p[1].Height != 27 {
 		t.Errorf("%+v", p)
 	}
 	if !strings.HasSuffix(queues.Says, "Last: 25 requeue, 0 compensate, 25 review, 0 close.") {
@@ -205,6 +205,21 @@ func TestTrendDrawn(t *testing.T) {
 	}
 	if trendOf(&Summary{Trend: s.Trend[:1]}) != nil {
 		t.Error("one run is a trend")
+	}
+}
+
+func TestHeights(t *testing.T) {
+	for _, x := range []struct {
+		values []int64
+		top    int64
+		want   []int64
+	}{
+		{[]int64{100}, 100, []int64{110}}, {[]int64{50, 0, 50}, 100, []int64{55, 0, 55}}, {[]int64{1, 99_997, 1, 1}, 100_000, []int64{2, 104, 2, 2}},
+		{[]int64{1, 0, 1}, 100_000, []int64{2, 0, 2}}, {[]int64{0, 0}, 0, []int64{0, 0}},
+	} {
+		if got := heights(x.values, x.top); !slices.Equal(got, x.want) {
+			t.Errorf("%d of %d: %d, want %d", x.values, x.top, got, x.want)
+		}
 	}
 }
 

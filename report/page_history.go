@@ -117,22 +117,46 @@ func columns(s *Summary, title string, keys []chartKey, value func(TrendPoint, s
 	var last []string
 	for i, p := range s.Trend {
 		c := trendColumn{X: hundredths((10*int64(i) + 1) * 1000 / n), Width: hundredths(8000 / n)}
-		y := int64(trendHeight)
+		var values []int64
 		for _, k := range keys {
-			v := value(p, k.Name)
+			values = append(values, value(p, k.Name))
+		}
+		y := int64(trendHeight)
+		for j, h := range heights(values, out.Top) {
+			k, v := keys[j], values[j]
 			if i == len(s.Trend)-1 {
 				last = append(last, fmt.Sprintf("%s %s", grouped(strconv.FormatInt(v, 10)), k.Name))
 			}
 			if v == 0 {
 				continue
 			}
-			h := max(scaled(v, out.Top, trendHeight), 2)
 			y -= h
 			c.Parts = append(c.Parts, trendPart{Kind: k.Kind, Y: y, Height: h, Says: fmt.Sprintf("%s: %s %s", p.BusinessDate, grouped(strconv.FormatInt(v, 10)), k.Name)})
 		}
 		out.Columns = append(out.Columns, c)
 	}
 	out.Says = fmt.Sprintf("%s, %s until %s. Last: %s.", title, s.Trend[0].BusinessDate, s.Trend[n-1].BusinessDate, strings.Join(last, ", "))
+	return out
+}
+
+// heights are those of the parts of a column: what is not 0 can be seen, for which the
+// tallest part makes room.
+func heights(values []int64, top int64) []int64 {
+	out := make([]int64, len(values))
+	all, used, tallest := int64(0), int64(0), 0
+	for i, v := range values {
+		if v > 0 {
+			all += v
+			out[i] = max(scaled(v, top, trendHeight), 2)
+			used += out[i]
+		}
+		if out[i] > out[tallest] {
+			tallest = i
+		}
+	}
+	if all > 0 && out[tallest] > 2 {
+		out[tallest] = max(out[tallest]+scaled(all, top, trendHeight)-used, 2)
+	}
 	return out
 }
 
