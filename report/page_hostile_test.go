@@ -71,7 +71,7 @@ func TestHostilePageInChromium(t *testing.T) {
 	b := testchrome.Start(t)
 	var operations, results [][]string
 	for i, v := range hostileTexts {
-		id, at := fmt.Sprintf("h%03d", i), "2026-11-30T10:00:00"
+		id, at := fmt.Sprintf("h%03d", i), "2026-11-30T10:00:00Z"
 		operations = append(operations, []string{id, "k" + id, "charge", "order-" + id, "sent", "10.00", "EUR", v, at})
 		results = append(results, []string{id, "r" + id, "order-" + id, "10.00", "EUR", "other", "ok", at})
 		// Where the text is an identity, a type, an entity, a state, a status.

@@ -66,7 +66,10 @@ func latencyOf(s *Summary) *latencyView {
 		}
 	}
 	from, until := latencyTicks[0], latencyTicks[len(latencyTicks)-1]
-	for _, t := range latencyTicks {
+	if low == math.MaxInt64 { // every time is 0
+		low = from
+	}
+	for _, t := range latencyTicks[:len(latencyTicks)-1] { // the axis has a length
 		if t <= low {
 			from = t
 		}

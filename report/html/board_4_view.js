@@ -167,18 +167,20 @@
         el("thead", null, el("tr", null, head(f.name), head("rows", true), head("amount", true), head("difference", true), el("th", { scope: "col" }, el("span", { class: "unseen" }, "choose")))), el("tbody", null, trs))));
     }
 
-    // trim leaves as many decimals of a sum as the amounts of its currency show.
+    // trim takes the zeros at the end of a sum away, but those that every amount of its
+    // currency has.
     const digits = new Map();
     for (let row = 0; row < b.rows; row++) {
       const c = b.text("currency")(row) ?? "";
       for (const x of ["operation_amount", "result_amount", "difference"]) {
         const text = b.text(x)(row);
-        if (text !== null) digits.set(c, Math.max(digits.get(c) || 0, (text.split(".")[1] || "").length));
+        if (text !== null) digits.set(c, Math.min(digits.get(c) ?? Infinity, (text.split(".")[1] || "").length));
       }
     }
     function trim(c, n) {
-      const [head, tail = ""] = b.money.print(n).split("."), keep = digits.get(c) || 0;
-      return keep ? head + "." + tail.slice(0, keep) : head;
+      const [head, tail = ""] = b.money.print(n).split("."), keep = digits.get(c) ?? 0;
+      const rest = tail.slice(0, keep) + tail.slice(keep).replace(/0+$/, "");
+      return rest ? head + "." + rest : head;
     }
 
     // go opens the row of a link, and looks for it without filters where they hide it.
