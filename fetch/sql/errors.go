@@ -17,7 +17,7 @@ import (
 	"github.com/recon-batch/recon-batch/rules"
 )
 
-// attempts is how often something is tried where the run has no end; where it has one, a
+// attempts is how often something is tried where the run has no end, and by a check; where it has one, a
 // server is waited for until then. pause is the longest wait before the second attempt,
 // which doubles.
 const attempts = 5
@@ -73,7 +73,6 @@ func (t *target) timed(ctx context.Context) (context.Context, context.CancelFunc
 // dial connects, again where the server or the network is in the way: as often as the
 // time of the run allows, or attempts times where it has no end.
 func dial[C any](ctx context.Context, t *target, out *fetch.Snapshot, connect func(context.Context) (C, error)) (c C, err error) {
-	_, ends := ctx.Deadline()
 	var before error
 	for attempt := 1; ; attempt++ {
 		out.Requests++
@@ -92,7 +91,7 @@ func dial[C any](ctx context.Context, t *target, out *fetch.Snapshot, connect fu
 			return c, err
 		}
 		before = d.err
-		if attempt >= attempts && !ends || !wait(ctx, attempt) {
+		if attempt >= attempts && !t.patient || !wait(ctx, attempt) {
 			return c, before
 		}
 		out.Retries++

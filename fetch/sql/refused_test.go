@@ -111,6 +111,11 @@ func TestWaits(t *testing.T) {
 		if n := d.proxy.Connections(); n <= 4*attempts {
 			t.Errorf("%d connections", n)
 		}
+		// A check does not wait.
+		d.proxy.Limit(func(n int) int64 { return 1 })
+		if got := (Puller{}).Check(t.Context(), r); len(got) != 1 || d.proxy.Connections() > 2*attempts {
+			t.Errorf("a check: %d connections, %q", d.proxy.Connections(), got)
+		}
 	})
 }
 

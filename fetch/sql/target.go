@@ -33,13 +33,14 @@ type target struct {
 	pg      *pgconn.Config // exactly one of the two
 	my      *mysql.Config
 	hide    []string // texts that no message may hold
+	patient bool     // the run has an end, until which a server is waited for
 }
 
 // resolve fills in what the job only refers to. Errors have class Usage, and none quotes
 // a connection string.
 func resolve(r *fetch.Request) (*target, error) {
 	q := r.Source().Remote.SQL
-	t := &target{of: q, name: r.Source().Name}
+	t := &target{of: q, name: r.Source().Name, patient: !r.Until.IsZero()}
 	dsn, err := t.secret(q.DSN, r.BaseDir, "dsn")
 	if err != nil {
 		return nil, err
