@@ -39,30 +39,54 @@ const maxHolds = 50
 // clearing says in words what clears an obstacle, %s being what it is. The file and the
 // record stand beside it.
 var clearing = map[string]string{
-	"stray":            "find out whose effect the result is: an identity key on it, or a scope rule that sets it aside, decides these operations (V27)",
-	"missing_file":     "put the file in its place and run again",
-	"cut_file":         "have the file sent again whole and run again",
-	"copied_file":      "have the file of this time sent, not the copy of another one, and run again",
-	"reject":           "have the rejected records corrected or sent again, and run again",
-	"doubtful_file":    "have the file checked and sent again, and run again",
-	"not_covered":      "run again once a file that covers their time is there, or declare what the sources cover",
-	"unmapped_status":  "add the status to the map of the results' status field and run again",
-	"unknown_time":     "have the time stated in full, with its zone, and run again",
-	"unreadable_value": "correct the values, or the declaration of the field, and run again",
-	"attempts":         "a release (`releases` in the job) with more attempts for these operations, or a higher max_attempts of their type",
-	"duration":         "a release (`releases` in the job) with more duration for these operations",
-	"key_lifetime":     "no run clears an expired idempotency key: decide each case by hand, under a new operation",
-	"no_key":           "an idempotency key on the operations, the one that was sent",
-	"no_policy":        "a policy for the type under `types` in the job",
-	"budget":           "the budget of retries of the next run",
-	"several":          "clear what stands above first, and run again",
-	"other":            "look at the rows one by one",
-	"more":             "clear what stands above first, and run again",
+	"stray":                 "find out whose effect the result is: an identity key on it, or a scope rule that sets it aside, decides these operations (V27)",
+	"missing_file":          "put the file in its place and run again",
+	"cut_file":              "have the file sent again whole and run again",
+	"copied_file":           "have the file of this time sent, not the copy of another one, and run again",
+	"reject":                "have the rejected records corrected or sent again, and run again",
+	"doubtful_file":         "have the file checked and sent again, and run again",
+	"not_covered":           "run again once a file that covers their time is there, or declare what the sources cover",
+	"unmapped_status":       "add the status to the map of the results' status field and run again",
+	"unknown_time":          "have the time stated in full, with its zone, and run again",
+	"unreadable_value":      "correct the values, or the declaration of the field, and run again",
+	"attempts":              "a release (`releases` in the job) with more attempts for these operations, or a higher max_attempts of their type",
+	"duration":              "a release (`releases` in the job) with more duration for these operations",
+	"key_lifetime":          "no run clears an expired idempotency key: decide each case by hand, under a new operation",
+	"no_key":                "an idempotency key on the operations, the one that was sent",
+	"no_policy":             "a policy for the type under `types` in the job",
+	"budget":                "the budget of retries of the next run",
+	"not_idempotent":        "nothing makes a second call safe: a person asks the provider, or the type is declared idempotent once its keys are honoured",
+	"key_shared":            "find out which of the operations the key belongs to, and give the others keys of their own",
+	"error_class":           "a person decides each by its error; where the error may pass, list its code as transient under `errors` of the type",
+	"lease":                 "wait for the end of the lease, or have the worker that holds it say when it ends",
+	"no_identity":           "an identity key on the operations that the results of their account carry",
+	"stale_export":          "export the operations anew, and run again",
+	"newer_version":         "a person decides; `when_overtaken` of the type closes them, or sends the newest version instead",
+	"sibling_effect":        "a person decides which of the operations for the same thing is meant to stand",
+	"on_hold":               "whoever set the hold releases it",
+	"payload":               "a person decides: what was to be sent is gone, or goes before it could be sent",
+	"risk":                  "a person decides: the type is irreversible or regulated",
+	"proof_lifetime":        "a longer `proof_valid` of the type, or an earlier run",
+	"state":                 "a transition under `states` that leads there, or the state of the operations put right",
+	"class":                 "correct the rule under `policy`: it proposes what the verdict does not allow",
+	"no_good_effect":        "a person says which effect is to stay; `keep_effect` of the results names it for later ones",
+	"good_effect_differs":   "a person puts right the effect that is to stay, before any other is undone",
+	"not_succeeded":         "run again when the provider says how the effect ended",
+	"no_business_operation": "name under `compensation` of the type the business operation that undoes the effect",
+	"not_settled":           "find out whose effect it is: one of its identity keys is another one",
+	"no_remote_id":          "ask the provider for the id of the effect",
+	"no_parameter":          "have the field filled that the business operation needs",
+	"no_owner":              "name the owner under `unexpected` of the type",
+	"partial_register":      "declare `whole_register: true` where the exports are the whole register; else a person decides",
+	"known_before":          "a person decides: an earlier day knows the effect, or could not be asked",
+	"several":               "clear what stands above first, and run again",
+	"other":                 "look at the rows one by one",
+	"more":                  "clear what stands above first, and run again",
 }
 
 // again are the obstacles after whose clearing the date is run again.
 var again = []string{"missing_file", "cut_file", "copied_file", "reject", "doubtful_file", "not_covered", "unmapped_status", "unknown_time",
-	"unreadable_value", "attempts", "duration", "no_policy", "several", "more"}
+	"unreadable_value", "attempts", "duration", "no_policy", "stale_export", "not_succeeded", "several", "more"}
 
 // holds finds what holds the rest.
 func holds(ctx context.Context, db *duck.DB, in *Input, red *redactor) ([]Hold, error) {
@@ -139,9 +163,6 @@ func (in *Input) place(h *Hold, no sql.NullInt64, ofResult bool) {
 // clear says what clears the obstacle; example is one of the rows that it holds.
 func (in *Input) clear(h *Hold, example RowRef) {
 	h.Clears = clearing[h.Code]
-	if h.Clears == "" {
-		h.Clears = "the check " + h.Code + " of the guard, as the explanation of a row says"
-	}
 	if slices.Contains(again, h.Code) && in.Run != "" {
 		h.Command = fmt.Sprintf(in.Run, "")
 		return
