@@ -259,3 +259,10 @@ func TestTooMuch(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestClean: what a store says cannot move the cursor of a terminal or turn the text around.
+func TestClean(t *testing.T) {
+	if got := (&store{}).clean("a\x1b[31mb\u202ec\u2066d\ne\xff\u0085f"); got != "a [31mb c d e f" {
+		t.Errorf("%q", got)
+	}
+}
