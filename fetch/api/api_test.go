@@ -118,7 +118,11 @@ func TestSettled(t *testing.T) {
 	}{{ready.Add(-time.Second), false}, {ready, true}, {ready.Add(-26 * time.Hour), false}} {
 		r := request(t, source, p.URL)
 		r.Now, r.Until = func() time.Time { return c.now }, c.now.Add(time.Minute)
+		before := len(p.requests())
 		_, err := pull(r)
+		if !c.ok && len(p.requests()) != before {
+			t.Errorf("%s: the service was asked", c.now)
+		}
 		if c.ok != (err == nil) {
 			t.Errorf("%s: %v", c.now, err)
 		}

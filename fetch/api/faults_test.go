@@ -292,6 +292,23 @@ func TestCircle(t *testing.T) {
 	}
 }
 
+// TestStuck: a service whose pages are the same for ever, though each names another next one.
+func TestStuck(t *testing.T) {
+	n := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n++
+		fmt.Fprintf(w, `{"data":{"items":[{"id":1}]},"meta":{"next":"c%d"}}`, n)
+	}))
+	defer s.Close()
+	r := request(t, strings.Replace(styles["cursor"], "{url", "{limits: {pages: 50, passes: 2}, url", 1), s.URL)
+	_, err := pull(r)
+	want(t, err, fail.Input, "has the same records as page 1")
+	unstaged(t, r)
+	if n != 4 {
+		t.Errorf("%d requests", n)
+	}
+}
+
 // TestTotalThatChanges: a total that moves while pages are read, or that is not reached, is
 // asked for again, and refused where it does not end.
 func TestTotalThatChanges(t *testing.T) {

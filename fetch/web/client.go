@@ -41,11 +41,10 @@ type Client struct {
 
 	sent, again atomic.Int64
 
-	mu    sync.Mutex
-	paces map[string]*pace
-	row   int64 // failures in a row
-	skew  time.Duration
-	told  map[string]bool
+	mu   sync.Mutex
+	row  int64 // failures in a row
+	skew time.Duration
+	told map[string]bool // hosts that say that they are asked too often
 }
 
 // Call is one request and what becomes of its answer.
@@ -86,7 +85,7 @@ func New(o Options) (*Client, error) {
 	if o.Pause == 0 {
 		o.Pause = firstPause
 	}
-	c := &Client{o: o, Secrets: &Secrets{}, paces: map[string]*pace{}, told: map[string]bool{}}
+	c := &Client{o: o, Secrets: &Secrets{}, told: map[string]bool{}}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if err := c.certificates(config); err != nil {
 		return nil, err

@@ -22,16 +22,29 @@ type pace struct {
 
 const calmNeeded = 20
 
+// paces are those of all clients of the process: sources of one host, and the days of one
+// source, are pulled at the same time, and the host counts them together.
+var paces = struct {
+	sync.Mutex
+	of map[paceKey]*pace
+}{of: map[paceKey]*pace{}}
+
+type paceKey struct {
+	host string
+	full rate.Limit
+}
+
 func (c *Client) pace(u *url.URL) *pace {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p := c.paces[u.Host]
+	paces.Lock()
+	defer paces.Unlock()
+	per := rate.Limit(c.o.Web.Requests.PerSecond())
+	at := paceKey{u.Host, per}
+	p := paces.of[at]
 	if p == nil {
-		per := rate.Limit(c.o.Web.Requests.PerSecond())
 		// A second's worth at once, so that a low rate does not wait before the first one
 		// and a high one is reached.
 		p = &pace{l: rate.NewLimiter(per, max(1, int(math.Ceil(float64(per))))), full: per}
-		c.paces[u.Host] = p
+		paces.of[at] = p
 	}
 	return p
 }
@@ -71,8 +84,13 @@ func (c *Client) failed(u *url.URL, slower bool) {
 		c.pace(u).slower()
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	told := c.told[u.Host]
+	c.told[u.Host] = told || slower
 	c.row++
+	c.mu.Unlock()
+	if slower && !told {
+		c.o.Note("the source %s: %s says that it is asked too often; it is asked less often for a while", c.o.Source, u.Host)
+	}
 }
 
 // stopped tells whether so many attempts failed one after the other that nothing is

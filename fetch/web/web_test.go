@@ -115,6 +115,8 @@ func TestAddresses(t *testing.T) {
 	defer s.Close()
 	_, err := get(t, client(t, s.URL, func(o *Options) { o.Web.Private = false }), s.URL, nil)
 	want(t, err, fail.Usage, "is not https")
+	_, err = get(t, client(t, "http://93.184.216.34", nil), "http://93.184.216.34/", nil)
+	want(t, err, fail.Usage, "asked by https alone")
 	_, err = Dial(false, true)(context.Background(), "tcp", strings.Replace(s.Listener.Addr().String(), "127.0.0.1", "localhost", 1))
 	if _, hint, ok := Refusal(err); !ok || !strings.Contains(hint, "allow_private") {
 		t.Errorf("dialled: %v", err)
@@ -256,14 +258,21 @@ func TestSlowDownAndCircuit(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "x") }))
 	defer s.Close()
 	p := testproxy.New(t, s.URL)
-	c := client(t, p.URL, nil)
+	told := 0
+	c := client(t, p.URL, func(o *Options) { o.Note = func(string, ...any) { told++ } })
 	at := parsed(t, p.URL)
 	p.Once(1, testproxy.Fault{Status: 429})
 	if _, err := get(t, c, p.URL, nil); err != nil {
 		t.Fatal(err)
 	}
+	if other := client(t, p.URL, nil); other.pace(at) != c.pace(at) {
+		t.Error("two clients ask one host, each at the full rate")
+	}
 	if l := c.pace(at).l.Limit(); l != 50000 {
 		t.Errorf("after 429 the rate is %v", l)
+	}
+	if told != 1 {
+		t.Errorf("people were told %d times", told)
 	}
 	for range 2 * calmNeeded {
 		if _, err := get(t, c, p.URL, nil); err != nil {
