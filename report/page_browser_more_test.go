@@ -290,6 +290,7 @@ func printTest(t *testing.T, p *testchrome.Page, run pageRun) {
 	choose(p, "board-f-class", "*")
 	p.Eval(`dispatchEvent(new Event("beforeprint"))`, nil)
 	p.Print(true)
+	p.Size(703, 973) // A4 within the margins of the page
 	if n := len(column(p, 1)); int64(n) != run.s.Board.Of {
 		t.Errorf("%d rows are printed of %d", n, run.s.Board.Of)
 	}
@@ -302,9 +303,14 @@ func printTest(t *testing.T, p *testchrome.Page, run pageRun) {
 		t.Errorf("paper is %s", got)
 	}
 	var cut []string
-	p.Eval(`(() => { document.body.setAttribute("style", ""); return [...document.querySelectorAll("main *")].filter(e => e.getClientRects().length && ["hidden", "auto", "scroll", "clip"].includes(getComputedStyle(e).overflowX) && e.scrollWidth > e.clientWidth + 1 && !e.classList.contains("unseen")).map(e => e.outerHTML.slice(0, 120)); })()`, &cut)
+	p.Eval(`(() => { return [...document.querySelectorAll("main *")].filter(e => e.getClientRects().length && ["hidden", "auto", "scroll", "clip"].includes(getComputedStyle(e).overflowX) && e.scrollWidth > e.clientWidth + 1 && !e.classList.contains("unseen")).map(e => e.outerHTML.slice(0, 120)); })()`, &cut)
 	if len(cut) > 0 {
 		t.Errorf("on paper is cut: %q", cut)
+	}
+	// Nor does anything stand beyond the edge of the sheet.
+	p.Eval(`[...document.querySelectorAll("main table, main p, main svg, main dl")].filter(e => e.getClientRects().length && e.getBoundingClientRect().right > innerWidth + 1).map(e => Math.round(e.getBoundingClientRect().right) + " " + e.innerText.slice(0, 90))`, &cut)
+	if len(cut) > 0 {
+		t.Errorf("beyond the sheet: %q", cut)
 	}
 	p.Shot("print")
 }

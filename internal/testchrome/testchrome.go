@@ -211,6 +211,12 @@ func (p *Page) Print(on bool) {
 	p.do(call(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: media}))
 }
 
+// Size gives the window another size.
+func (p *Page) Size(width, height int64) {
+	p.t.Helper()
+	p.do(chromedp.EmulateViewport(width, height))
+}
+
 // Eval runs an expression in the page, waits for it where it is a promise, and decodes
 // its value from JSON. It works where JavaScript is off for the page too, but for promises,
 // which then never come.
