@@ -5,11 +5,14 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"reflect"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/recon-batch/recon-batch/doctor"
 	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/internal/scan"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -56,6 +59,7 @@ func (s *session) doctor(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	forPeople(r)
 	switch to := c.String("fragment"); {
 	case to == "-" && r.Fragment != "":
 		s.printf("%s", r.Fragment)
@@ -85,6 +89,14 @@ func (s *session) doctor(c *cli.Context) error {
 	return nil
 }
 
+// forPeople masks card numbers, IBANs and secrets in examples from a file that nobody has
+// declared yet. The fragment of a job file is for a program, and has the words of the file.
+func forPeople[T any](found *T) {
+	scan.Walk(reflect.ValueOf(found).Elem(), func(_ reflect.Value, f *reflect.StructField) bool {
+		return f != nil && (f.Name == "Fragment" || strings.HasSuffix(f.Name, "SHA256"))
+	})
+}
+
 // writeNew writes a file that must not exist.
 func (s *session) writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
@@ -107,6 +119,7 @@ func (s *session) inventory(c *cli.Context, path string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	forPeople(v)
 	if asJSON {
 		return s.writeJSON(v)
 	}
