@@ -26,6 +26,7 @@ var layers = map[string]int{
 	"internal/pages":       0, // Parquet in its plainest form
 	"rules":                1,
 	"internal/duck":        1,
+	"internal/archive":     2, // bytes by their digest
 	"internal/secret":      2, // what a job file only refers to
 	"extract":              2,
 	"fetch":                3, // brings evidence from elsewhere
