@@ -113,6 +113,9 @@ func pass(to, from net.Conn, filter func([]byte) []byte) {
 		if filter != nil {
 			text = filter(text)
 		}
+		if text == nil {
+			return // the filter ends the connection
+		}
 		if _, bad := to.Write(text); err != nil || bad != nil {
 			return
 		}
