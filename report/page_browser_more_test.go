@@ -210,6 +210,12 @@ func detailTest(t *testing.T, p *testchrome.Page, run pageRun) {
 			}
 		}
 	}
+	// The file of each leads to where the page tells of it, and the board stays as it is.
+	var leads []bool
+	p.Eval(`[...document.querySelectorAll("tr.detail a[href^='#file-']")].map(a => { const to = document.querySelector(a.getAttribute("href")); return !!to && to.textContent.includes(a.textContent) && to.textContent.includes(a.closest("tr").cells[5].textContent); })`, &leads)
+	if len(leads) < int(run.s.Board.Of) || slices.Contains(leads, false) {
+		t.Errorf("%d files lead to their source: %v", len(leads), leads)
+	}
 	// The page and the summary say the same of the rows that both have.
 	differing := 0
 	for i, table := range tables {

@@ -108,6 +108,20 @@ const boardRow = (() => {
     }
   }
 
+  // anchor is the row of the sources that tells of a file; undefined where the page lists
+  // only some of them.
+  let anchors = null;
+  function anchor(label, f) {
+    if (!anchors) {
+      anchors = new Map();
+      for (const tr of document.querySelectorAll('tr[id^="file-"]')) {
+        const key = tr.id.split("-")[1] + "\n" + tr.cells[0].textContent + "\n" + tr.querySelector("bdi").textContent;
+        if (!anchors.has(key)) anchors.set(key, tr.id);
+      }
+    }
+    return anchors.get(label + "\n" + f.source + "\n" + f.name);
+  }
+
   // detail is all that is known of a row.
   function detail(b, row) {
     const t = (n) => b.text(n)(row), n = (x) => b.number(x)(row);
@@ -142,8 +156,8 @@ const boardRow = (() => {
     const values = el("table", null, el("caption", null, "Both values of every field"), head("field", "operations", "results", "compared"), body);
 
     const rows = sides.filter(([side]) => b.file(side, row)).map(([side, label]) => {
-      const f = b.file(side, row);
-      return el("tr", null, el("th", { scope: "row" }, label), el("td", null, t(side + "_verdict")), el("td", { class: "data" }, bdi(f.source)), el("td", { class: "data" }, bdi(f.name)),
+      const f = b.file(side, row), at = anchor(label, f);
+      return el("tr", null, el("th", { scope: "row" }, label), el("td", null, t(side + "_verdict")), el("td", { class: "data" }, bdi(f.source)), el("td", { class: "data" }, at ? el("a", { href: "#" + at }, bdi(f.name)) : bdi(f.name)),
         el("td", { class: "n" }, String(n(side + "_record"))), el("td", { class: "digest" }, f.sha256));
     });
     const where = el("table", null, el("caption", null, "Where the rows stand"), head("side", "verdict", "source", "file", "record", "sha256 of the file"), el("tbody", null, rows));
