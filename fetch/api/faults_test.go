@@ -42,7 +42,7 @@ func TestFaults(t *testing.T) {
 		"reset early":   {fault: testproxy.Fault{Reset: -1}, class: fail.Temporary, why: "cannot be asked"},
 		"short body":    {fault: testproxy.Fault{Short: 100}, class: fail.Temporary, why: "broke off"},
 		"silent":        {fault: testproxy.Fault{Silent: true}, class: fail.Temporary, why: "nothing came"},
-		"slow body":     {fault: testproxy.Fault{Slow: 700 * time.Millisecond, Piece: 20}, class: fail.Temporary, why: "nothing came"},
+		"slow body":     {fault: testproxy.Fault{Slow: 2 * time.Second, Piece: 20}, class: fail.Temporary, why: "nothing came"},
 		"cut document":  {fault: testproxy.Fault{Rewrite: cut}, class: fail.Input, why: "ends too early"},
 		"not JSON":      {fault: testproxy.Fault{Status: 200, Body: "<html>maintenance</html>"}, once: true, class: fail.Input, why: "it is no JSON"},
 		"another shape": {fault: testproxy.Fault{Status: 200, Body: `{"error": "maintenance"}`}, once: true, class: fail.Input, why: "no array at data.items"},
@@ -53,7 +53,11 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newProvider(t, 35)
 			front := testproxy.New(t, p.URL)
-			source := strings.Replace(styles["cursor total"], "{url", "{allow_private: true, requests: {rate: 1000000/s, attempts: 3, timeout: 500ms}, url", 1)
+			patience := "1m"
+			if c.fault.Silent || c.fault.Slow > 0 {
+				patience = "500ms"
+			}
+			source := strings.Replace(styles["cursor total"], "{url", "{allow_private: true, requests: {rate: 1000000/s, attempts: 3, timeout: "+patience+"}, url", 1)
 			clean, err := pull(request(t, source, front.URL))
 			if err != nil {
 				t.Fatal(err)

@@ -37,7 +37,7 @@ var styles = map[string]string{
 	"one":           `{url: AT/one, records: data.items, total: meta.total}`,
 }
 
-const settings = `allow_private: true, requests: {rate: 1000000/s, attempts: 3, timeout: 5s}, `
+const settings = `allow_private: true, requests: {rate: 1000000/s, attempts: 3, timeout: 1m}, `
 
 // declared makes the job of one source.
 func declared(t testing.TB, source string) *rules.Job {
