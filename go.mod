@@ -26,6 +26,7 @@ require (
 	github.com/moov-io/ach v1.63.3
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
+	github.com/thedatashed/xlsxreader v1.2.8
 	github.com/urfave/cli/v2 v2.27.7
 	github.com/vbauerster/mpb/v8 v8.16.2
 	github.com/wlynxg/chardet v1.0.5

@@ -39,8 +39,16 @@ func writeXLSX(ctx context.Context, d *Delivery) (err error) {
 	if err != nil {
 		zone = time.UTC
 	}
-	x := &workbook{book: newBook(out, zone), d: d, s: d.Summary}
+	x := &workbook{book: newBook(out, d.Dir, zone), d: d, s: d.Summary}
+	defer func() {
+		if e := x.discard(); err == nil && e != nil {
+			err = disk(e)
+		}
+	}()
 	if err := x.write(ctx); err != nil {
+		if x.err != nil {
+			return disk(x.err)
+		}
 		return err
 	}
 	if err := x.close(); err != nil {

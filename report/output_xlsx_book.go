@@ -1,19 +1,16 @@
 package report
 
 import (
-	"archive/zip"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/flate"
+	"github.com/xuri/excelize/v2"
 )
 
-// A workbook is an archive of XML parts (ECMA-376, transitional). It is written part by
-// part into the file: no sheet is ever held in memory, and nothing depends on the clock
-// or on the order of a map.
+// A workbook is written by the streaming writer of excelize: the rows of a sheet go to a
+// temporary file once they are more than a few megabytes, and into the archive at the end.
 
 // sheetRows is how many rows a sheet has at most; what follows stands on a continuation
 // sheet. A spreadsheet takes 1,048,576. A test makes it small.
@@ -21,104 +18,58 @@ var sheetRows = 1_000_000
 
 // book is a workbook that is being written.
 type book struct {
-	z     *zip.Writer
-	parts []bookPart
-	open  *sheet
-	zone  *time.Location // of the times
-	err   error          // the first one; everything after it does nothing
-	minor map[string]int // currency → decimals of its minor unit
+	f       *excelize.File
+	out     io.Writer
+	dir     string // of temporary files; "" is that of the system
+	names   []string
+	open    *sheet
+	zone    *time.Location // of the times
+	err     error          // the first one; everything after it does nothing
+	minor   map[string]int // currency → decimals of its minor unit
+	styles  [styleTotal + maxDecimals + 1]int
+	differs int // format of a check that does not hold
 }
 
-// bookPart is one sheet as it was written.
-type bookPart struct {
-	name    string
-	columns int
-	last    int // row
-}
-
-// bookPacked is the level of compression: a good part of the gain of the highest one for
-// a third of its time.
-const bookPacked = 3
-
-func newBook(w io.Writer, zone *time.Location) *book {
-	b := &book{z: zip.NewWriter(w), zone: zone, minor: map[string]int{}}
-	b.z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, bookPacked) })
-	b.part("_rels/.rels", xmlHead+`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`+
-		`<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/>`+
-		`<Relationship Id="rId2" Type="http://schemas.openxmlformats.org/package/2006/relationships/metadata/core-properties" Target="docProps/core.xml"/>`+
-		`<Relationship Id="rId3" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/extended-properties" Target="docProps/app.xml"/>`+
-		`</Relationships>`)
-	b.part("xl/styles.xml", bookStyles())
+// newBook begins a workbook. Whoever has it discards it in the end, also after close.
+func newBook(w io.Writer, dir string, zone *time.Location) *book {
+	b := &book{f: excelize.NewFile(excelize.Options{TmpDir: dir}), out: w, dir: dir, zone: zone, minor: map[string]int{}}
+	b.makeStyles()
+	// The program that opens the workbook computes the formulas anew; one that does not has the
+	// values that are written.
+	always := true
+	b.keep(b.f.SetCalcProps(&excelize.CalcPropsOptions{FullCalcOnLoad: &always}))
+	b.f.WorkBook.BookViews.WorkBookView[0].TabRatio = 850
 	return b
 }
 
-const xmlHead = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>` + "\n"
-
-// fixedTime is that of every entry of the archive, the first one that the format knows.
-var fixedTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// create begins an entry of the archive.
-func (b *book) create(name string) io.Writer {
-	if b.err != nil {
-		return io.Discard
-	}
-	w, err := b.z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: fixedTime})
-	if err != nil {
-		b.err = err
-		return io.Discard
-	}
-	return w
-}
-
-func (b *book) part(name, text string) { b.wrote(io.WriteString(b.create(name), text)) }
-
-func (b *book) wrote(_ int, err error) {
+// keep keeps the first error.
+func (b *book) keep(err error) {
 	if b.err == nil {
 		b.err = err
 	}
 }
 
-// properties of the document. made is an instant of the run, RFC 3339.
+// properties of the document. made is an instant of the run, RFC 3339: the library has one
+// of its own otherwise.
 func (b *book) properties(title, subject, made string) {
-	b.part("docProps/core.xml", xmlHead+`<cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties"`+
-		` xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">`+
-		`<dc:title>`+propertyText(title)+`</dc:title><dc:subject>`+propertyText(subject)+`</dc:subject><dc:creator>recon-batch</dc:creator><cp:lastModifiedBy>recon-batch</cp:lastModifiedBy>`+
-		`<dcterms:created xsi:type="dcterms:W3CDTF">`+made+`</dcterms:created><dcterms:modified xsi:type="dcterms:W3CDTF">`+made+`</dcterms:modified></cp:coreProperties>`)
-	b.part("docProps/app.xml", xmlHead+`<Properties xmlns="http://schemas.openxmlformats.org/officeDocument/2006/extended-properties"><Application>recon-batch</Application></Properties>`)
+	b.keep(b.f.SetDocProps(&excelize.DocProperties{Title: shownCell(title), Subject: shownCell(subject), Creator: "recon-batch", LastModifiedBy: "recon-batch", Created: made, Modified: made}))
+	b.keep(b.f.SetAppProps(&excelize.AppProperties{Application: "recon-batch"}))
 }
 
-// close ends the last sheet and writes what names the sheets. It returns the first error
-// of all.
+// close ends the last sheet and writes the workbook. It returns the first error of all.
 func (b *book) close() error {
 	b.endSheet()
-	var types, rels, sheets, names strings.Builder
-	for i, p := range b.parts {
-		n := strconv.Itoa(i + 1)
-		types.WriteString(`<Override PartName="/xl/worksheets/sheet` + n + `.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>`)
-		rels.WriteString(`<Relationship Id="rId` + n + `" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet` + n + `.xml"/>`)
-		sheets.WriteString(`<sheet name="` + p.name + `" sheetId="` + n + `" r:id="rId` + n + `"/>`)
-		// Names in the order of their texts, then of the sheets, as spreadsheets write them.
-		fmt.Fprintf(&names, `<definedName name="_xlnm._FilterDatabase" localSheetId="%d" hidden="1">'%s'!$A$%d:$%s$%d</definedName>`, i, p.name, headRow, columnName(p.columns-1), max(p.last, headRow))
+	for _, name := range b.names {
+		b.keep(b.f.SetDefinedName(&excelize.DefinedName{Name: "_xlnm.Print_Titles", Scope: name, RefersTo: fmt.Sprintf("'%s'!$1:$%d", name, headRow)}))
 	}
-	for i, p := range b.parts {
-		fmt.Fprintf(&names, `<definedName name="_xlnm.Print_Titles" localSheetId="%d">'%s'!$1:$%d</definedName>`, i, p.name, headRow)
-	}
-	// The program that opens the workbook computes the formulas anew; one that does not has the
-	// values that are written.
-	b.part("xl/workbook.xml", xmlHead+`<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">`+
-		`<bookViews><workbookView tabRatio="850"/></bookViews><sheets>`+sheets.String()+`</sheets><definedNames>`+names.String()+`</definedNames><calcPr calcId="0" fullCalcOnLoad="1"/></workbook>`)
-	b.part("xl/_rels/workbook.xml.rels", xmlHead+`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`+rels.String()+
-		`<Relationship Id="rId`+strconv.Itoa(len(b.parts)+1)+`" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/></Relationships>`)
-	b.part("[Content_Types].xml", xmlHead+`<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>`+
-		`<Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>`+
-		types.String()+`<Override PartName="/xl/styles.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/>`+
-		`<Override PartName="/docProps/core.xml" ContentType="application/vnd.openxmlformats-package.core-properties+xml"/>`+
-		`<Override PartName="/docProps/app.xml" ContentType="application/vnd.openxmlformats-officedocument.extended-properties+xml"/></Types>`)
-	if err := b.z.Close(); b.err == nil {
-		b.err = err
+	if b.err == nil {
+		b.err = b.pack()
 	}
 	return b.err
 }
+
+// discard removes the temporary files.
+func (b *book) discard() error { return b.f.Close() }
 
 // columnName is the letters of a column, from 0: A, Z, AA.
 func columnName(i int) string {
@@ -129,22 +80,22 @@ func columnName(i int) string {
 	return name
 }
 
-// Styles of cells, by their place in the list that bookStyles writes.
+// Styles of cells, by their place in book.styles.
 const (
-	styleNone     = iota
-	styleText     // a text that stays one when it is edited
-	styleHead     // names of columns
-	styleNote     // what a sheet says of itself
-	styleCount    // 1,234
-	styleNumber   // 1234, of records
-	styleDay      // 2026-08-20
-	styleInstant  // 2026-08-20 07:00:00
-	styleInstant3 // with milliseconds
-	styleCheck    // of a check
-	styleStrong   // a text that stands out
-	styleWrap     // a text over several lines
-	styleSum      // 1,234 of a sum
-	styleAmount   // of no decimals; those of n decimals follow
+	styleNone     = iota // of a row, where it has no cell
+	styleText            // a text that stays one when it is edited
+	styleHead            // names of columns
+	styleNote            // what a sheet says of itself
+	styleCount           // 1,234
+	styleNumber          // 1234, of records
+	styleDay             // 2026-08-20
+	styleInstant         // 2026-08-20 07:00:00
+	styleInstant3        // with milliseconds
+	styleCheck           // of a check
+	styleStrong          // a text that stands out
+	styleWrap            // a text over several lines
+	styleSum             // 1,234 of a sum
+	styleAmount          // of no decimals; those of n decimals follow
 )
 
 // maxDecimals is the most decimals that an amount has as a number.
@@ -152,51 +103,48 @@ const maxDecimals = 15
 
 const styleTotal = styleAmount + maxDecimals + 1 // the same for sums
 
-// bookStyles is the part xl/styles.xml: one list for every workbook.
-func bookStyles() string {
-	var formats, xfs strings.Builder
-	count := 0
-	xf := func(format, font, fill, border int, more string) {
-		fmt.Fprintf(&xfs, `<xf numFmtId="%d" fontId="%d" fillId="%d" borderId="%d" xfId="0" applyNumberFormat="1" applyFont="1" applyFill="1" applyBorder="1" applyAlignment="1">%s</xf>`, format, font, fill, border, more)
-		count++
+// makeStyles makes the styles: one list for every workbook, in one font.
+func (b *book) makeStyles() {
+	const family, size = "Arial", 10.0
+	b.keep(b.f.SetDefaultFont(family))
+	ten := size
+	b.f.Styles.Fonts.Font[0].Sz.Val = &ten
+	bold, italic := &excelize.Font{Family: family, Size: size, Bold: true}, &excelize.Font{Family: family, Size: size, Italic: true, Color: "555555"}
+	top, left := &excelize.Alignment{Vertical: "top"}, &excelize.Alignment{Horizontal: "left", Vertical: "top", Indent: 1}
+	center, heads := &excelize.Alignment{Horizontal: "center", Vertical: "top"}, &excelize.Alignment{Horizontal: "center", Vertical: "top", WrapText: true}
+	wrap := &excelize.Alignment{Horizontal: "left", Vertical: "top", WrapText: true, Indent: 1}
+	line := func(where string) []excelize.Border {
+		return []excelize.Border{{Type: where, Style: 1, Color: "808080"}}
 	}
-	const top, left = `<alignment vertical="top"/>`, `<alignment horizontal="left" vertical="top" indent="1"/>`
-	const wrap = `<alignment horizontal="left" vertical="top" wrapText="1" indent="1"/>`
-	const instant, instant3, day = 200, 201, 202
-	xf(0, 0, 0, 0, "")
-	xf(49, 0, 0, 0, left)
-	xf(49, 1, 2, 1, `<alignment horizontal="center" vertical="top" wrapText="1"/>`)
-	xf(49, 2, 0, 0, top)
-	xf(3, 0, 0, 0, top)
-	xf(1, 0, 0, 0, top)
-	xf(day, 0, 0, 0, left)
-	xf(instant, 0, 0, 0, left)
-	xf(instant3, 0, 0, 0, left)
-	xf(49, 1, 0, 0, `<alignment horizontal="center" vertical="top"/>`)
-	xf(49, 1, 0, 0, wrap)
-	xf(49, 0, 0, 0, wrap)
-	xf(3, 1, 0, 2, top)
-	fmt.Fprintf(&formats, `<numFmt numFmtId="%d" formatCode="yyyy\-mm\-dd hh:mm:ss"/><numFmt numFmtId="%d" formatCode="yyyy\-mm\-dd hh:mm:ss.000"/><numFmt numFmtId="%d" formatCode="yyyy\-mm\-dd"/>`, instant, instant3, day)
-	decimals := func(i int) int { return 210 + i }
+	const general, whole, grouped, text = 0, 1, 3, 49 // formats that every spreadsheet has
+	own := func(code string) *string { return &code }
+	make := func(place int, s excelize.Style) {
+		id, err := b.f.NewStyle(&s)
+		b.keep(err)
+		b.styles[place] = id
+	}
+	make(styleNone, excelize.Style{NumFmt: general, Alignment: top})
+	make(styleText, excelize.Style{NumFmt: text, Alignment: left})
+	make(styleHead, excelize.Style{NumFmt: text, Font: bold, Alignment: heads, Border: line("bottom"), Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{"E4E8EE"}}})
+	make(styleNote, excelize.Style{NumFmt: text, Font: italic, Alignment: top})
+	make(styleCount, excelize.Style{NumFmt: grouped, Alignment: top})
+	make(styleNumber, excelize.Style{NumFmt: whole, Alignment: top})
+	make(styleDay, excelize.Style{CustomNumFmt: own(`yyyy\-mm\-dd`), Alignment: left})
+	make(styleInstant, excelize.Style{CustomNumFmt: own(`yyyy\-mm\-dd hh:mm:ss`), Alignment: left})
+	make(styleInstant3, excelize.Style{CustomNumFmt: own(`yyyy\-mm\-dd hh:mm:ss.000`), Alignment: left})
+	make(styleCheck, excelize.Style{NumFmt: text, Font: bold, Alignment: center})
+	make(styleStrong, excelize.Style{NumFmt: text, Font: bold, Alignment: wrap})
+	make(styleWrap, excelize.Style{NumFmt: text, Alignment: wrap})
+	make(styleSum, excelize.Style{NumFmt: grouped, Font: bold, Alignment: top, Border: line("top")})
 	for i := range maxDecimals + 1 {
 		code := "#,##0"
 		if i > 0 {
 			code += "." + strings.Repeat("0", i)
 		}
-		fmt.Fprintf(&formats, `<numFmt numFmtId="%d" formatCode="%s"/>`, decimals(i), code)
-		xf(decimals(i), 0, 0, 0, top)
+		make(styleAmount+i, excelize.Style{CustomNumFmt: &code, Alignment: top})
+		make(styleTotal+i, excelize.Style{CustomNumFmt: &code, Font: bold, Alignment: top, Border: line("top")})
 	}
-	for i := range maxDecimals + 1 {
-		xf(decimals(i), 1, 0, 2, top)
-	}
-	return xmlHead + `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">` +
-		fmt.Sprintf(`<numFmts count="%d">%s</numFmts>`, 3+maxDecimals+1, formats.String()) +
-		`<fonts count="3"><font><sz val="10"/><name val="Arial"/></font><font><b/><sz val="10"/><name val="Arial"/></font><font><i/><sz val="10"/><color rgb="FF555555"/><name val="Arial"/></font></fonts>` +
-		`<fills count="3"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill><fill><patternFill patternType="solid"><fgColor rgb="FFE4E8EE"/><bgColor indexed="64"/></patternFill></fill></fills>` +
-		`<borders count="3"><border><left/><right/><top/><bottom/><diagonal/></border><border><left/><right/><top/><bottom style="thin"><color rgb="FF808080"/></bottom><diagonal/></border>` +
-		`<border><left/><right/><top style="thin"><color rgb="FF808080"/></top><bottom/><diagonal/></border></borders>` +
-		`<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>` +
-		fmt.Sprintf(`<cellXfs count="%d">%s</cellXfs>`, count, xfs.String()) +
-		`<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>` +
-		`<dxfs count="1"><dxf><font><b/><color rgb="FFFFFFFF"/></font><fill><patternFill patternType="solid"><fgColor rgb="FFB00020"/><bgColor rgb="FFB00020"/></patternFill></fill></dxf></dxfs></styleSheet>`
+	id, err := b.f.NewConditionalStyle(&excelize.Style{Font: &excelize.Font{Bold: true, Color: "FFFFFF"}, Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{"B00020"}}})
+	b.keep(err)
+	b.differs = id
 }

@@ -1,13 +1,13 @@
 package report
 
 import (
-	"io"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/bojanz/currency"
+	"github.com/xuri/excelize/v2"
 )
 
 // Every sheet has a line that says what it is in row 1, names of columns in row 2, and
@@ -17,6 +17,9 @@ import (
 // small to read.
 const (
 	onePage = 320
+
+	// rowHeight is that of a row of one line, in points.
+	rowHeight = 12.75
 
 	headRow   = 2
 	firstData = headRow + 1
@@ -31,19 +34,20 @@ type sheetColumn struct {
 // sheet is a sheet under way: a row is begun, gets its cells from left to right, and is
 // ended.
 type sheet struct {
-	b     *book
-	name  string
-	note  string
-	cols  []sheetColumn
-	part  int         // from 1; those after the first are continuations
-	parts []sheetSpan // where data stand
-	w     io.Writer
-	buf   []byte
-	row   int
-	label []byte // digits of the row
-	col   int
-	lines int      // of text in the next row, where they are more than one
-	at    [][]byte // letters of the columns
+	b      *book
+	name   string
+	note   string
+	cols   []sheetColumn
+	part   int         // from 1; those after the first are continuations
+	parts  []sheetSpan // where data stand
+	w      *excelize.StreamWriter
+	row    int
+	col    int
+	lines  int             // of text in the next row, where they are more than one
+	height float64         // of the row under way; 0 that of most
+	cells  []excelize.Cell // of the row under way
+	values []any           // pointers to those that are not empty
+	at     []string        // letters of the columns
 }
 
 // sheetSpan is a range of data rows of one sheet.
@@ -56,14 +60,17 @@ type sheetSpan struct {
 // hold names of the job, never a value of a row.
 func (b *book) sheet(name, note string, cols ...sheetColumn) *sheet {
 	b.endSheet()
-	s := &sheet{b: b, name: name, note: note, cols: cols}
+	s := &sheet{b: b, name: name, note: note, cols: cols, cells: make([]excelize.Cell, len(cols)), values: make([]any, len(cols))}
 	for i := range cols {
-		s.at = append(s.at, []byte(columnName(i)))
+		s.at = append(s.at, columnName(i))
 	}
 	b.open = s
 	s.start()
 	return s
 }
+
+// partName is the name of the part of the sheet that is under way.
+func (s *sheet) partName() string { return s.parts[len(s.parts)-1].sheet }
 
 // start begins a part of the sheet.
 func (s *sheet) start() {
@@ -72,27 +79,9 @@ func (s *sheet) start() {
 	if s.part > 1 {
 		name, note = s.name+" ("+strconv.Itoa(s.part)+")", "Continues the sheet before. "+s.note
 	}
-	s.w = s.b.create("xl/worksheets/sheet" + strconv.Itoa(len(s.b.parts)+1) + ".xml")
-	s.b.parts = append(s.b.parts, bookPart{name: name, columns: len(s.cols)})
 	s.parts = append(s.parts, sheetSpan{name, firstData, headRow})
-	s.add(xmlHead + `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">`)
-	width := 0
-	for _, c := range s.cols {
-		width += c.width
-	}
-	if width <= onePage {
-		s.add(`<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>`)
-	}
-	s.add(`<sheetViews><sheetView workbookViewId="0"`)
-	if len(s.b.parts) == 1 {
-		s.add(` tabSelected="1"`)
-	}
-	s.add(`><pane ySplit="2" topLeftCell="A3" activePane="bottomLeft" state="frozen"/><selection pane="bottomLeft" activeCell="A3" sqref="A3"/></sheetView></sheetViews><cols>`)
-	for i, c := range s.cols {
-		n := strconv.Itoa(i + 1)
-		s.add(`<col min="` + n + `" max="` + n + `" width="` + strconv.Itoa(c.width) + `.7" customWidth="1"/>`)
-	}
-	s.add(`</cols><sheetData>`)
+	s.b.names = append(s.b.names, name)
+	s.b.keep(s.view(name))
 	s.row = 0
 	s.next()
 	s.sentence(note, styleNote)
@@ -107,24 +96,86 @@ func (s *sheet) start() {
 	s.end()
 }
 
-func (s *sheet) add(text string) { s.buf = append(s.buf, text...) }
+// view begins the sheet in the file, with what stands before its rows.
+func (s *sheet) view(name string) (err error) {
+	f := s.b.f
+	if len(s.b.names) == 1 {
+		err = f.SetSheetName(f.GetSheetName(0), name)
+	} else {
+		_, err = f.NewSheet(name)
+	}
+	if err != nil {
+		return err
+	}
+	width := 0
+	for _, c := range s.cols {
+		width += c.width
+	}
+	height := rowHeight
+	props := excelize.SheetPropsOptions{DefaultRowHeight: &height}
+	if width <= onePage {
+		fit := true
+		props.FitToPage = &fit
+	}
+	if err := f.SetSheetProps(name, &props); err != nil {
+		return err
+	}
+	if err := f.SetSheetDimension(name, ""); err != nil { // not known before the rows are
+		return err
+	}
+	if s.w, err = f.NewStreamWriter(name); err != nil {
+		return err
+	}
+	for first := 0; first < len(s.cols); { // neighbours of one width at once: each call goes over all before
+		next := first + 1
+		for next < len(s.cols) && s.cols[next].width == s.cols[first].width {
+			next++
+		}
+		if err := s.w.SetColWidth(first+1, next, float64(s.cols[first].width)+0.7); err != nil {
+			return err
+		}
+		first = next
+	}
+	top := "A" + strconv.Itoa(firstData)
+	return s.w.SetPanes(&excelize.Panes{Freeze: true, YSplit: headRow, TopLeftCell: top, ActivePane: "bottomLeft",
+		Selection: []excelize.Selection{{Pane: "bottomLeft", ActiveCell: top, SQRef: top}}})
+}
 
 // finish ends a part of the sheet.
 func (s *sheet) finish() {
-	p := &s.b.parts[len(s.b.parts)-1]
-	p.last = s.row
 	s.parts[len(s.parts)-1].last = s.row
-	last := columnName(len(s.cols) - 1)
-	s.add(`</sheetData><autoFilter ref="A2:` + last + strconv.Itoa(s.row) + `"/>`)
+	if s.b.err == nil {
+		s.b.err = s.ending(s.partName())
+	}
+}
+
+// ending writes what stands behind the rows, and ends the sheet in the file. The library
+// takes all of it until the stream is flushed.
+func (s *sheet) ending(name string) error {
+	f := s.b.f
+	if err := f.AutoFilter(name, "A"+strconv.Itoa(headRow)+":"+s.ref(len(s.cols)-1, s.row), nil); err != nil {
+		return err
+	}
 	for i, c := range s.cols {
 		if c.name != checkColumn {
 			continue
 		}
-		s.add(`<conditionalFormatting sqref="` + s.ref(i, firstData) + `:` + s.ref(i, max(s.row, firstData)) + `"><cfRule type="cellIs" dxfId="0" priority="1" operator="equal"><formula>"` + differs + `"</formula></cfRule></conditionalFormatting>`)
+		if err := f.SetConditionalFormat(name, s.rows(i, firstData, max(s.row, firstData)), []excelize.ConditionalFormatOptions{{Type: "cell", Criteria: "==", Format: &s.b.differs, Value: `"` + differs + `"`}}); err != nil {
+			return err
+		}
 	}
-	s.add(`<pageMargins left="0.4" right="0.4" top="0.5" bottom="0.6" header="0.3" footer="0.3"/><pageSetup paperSize="9" orientation="landscape" fitToHeight="0"/>` +
-		`<headerFooter><oddFooter>&amp;L&amp;A&amp;Rpage &amp;P of &amp;N</oddFooter></headerFooter></worksheet>`)
-	s.flush(0)
+	side, top, bottom, margin := 0.4, 0.5, 0.6, 0.3
+	if err := f.SetPageMargins(name, &excelize.PageLayoutMarginsOptions{Left: &side, Right: &side, Top: &top, Bottom: &bottom, Header: &margin, Footer: &margin}); err != nil {
+		return err
+	}
+	a4, across, anyHeight := 9, "landscape", 0
+	if err := f.SetPageLayout(name, &excelize.PageLayoutOptions{Size: &a4, Orientation: &across, FitToHeight: &anyHeight}); err != nil {
+		return err
+	}
+	if err := f.SetHeaderFooter(name, &excelize.HeaderFooterOptions{OddFooter: "&L&A&Rpage &P of &N"}); err != nil {
+		return err
+	}
+	return s.w.Flush()
 }
 
 // endSheet ends the sheet that is open.
@@ -132,14 +183,6 @@ func (b *book) endSheet() {
 	if b.open != nil {
 		b.open.finish()
 		b.open = nil
-	}
-}
-
-// flush hands on what is buffered once it is more than so many bytes.
-func (s *sheet) flush(atLeast int) {
-	if len(s.buf) > atLeast {
-		s.b.wrote(s.w.Write(s.buf))
-		s.buf = s.buf[:0]
 	}
 }
 
@@ -160,14 +203,12 @@ func (s *sheet) begin() {
 func (s *sheet) next() {
 	s.row++
 	s.col = 0
-	s.label = strconv.AppendInt(s.label[:0], int64(s.row), 10)
-	s.buf = append(s.buf, `<row r="`...)
-	s.buf = append(s.buf, s.label...)
+	clear(s.values)
+	s.height = 0
 	if s.lines > 1 {
-		s.add(`" ht="` + strconv.Itoa(13*s.lines) + `" customHeight="1`)
+		s.height = float64(13 * s.lines)
 	}
 	s.lines = 0
-	s.buf = append(s.buf, `">`...)
 }
 
 // tall makes the next row as high as a text needs that is wrapped in a column: not every
@@ -177,21 +218,22 @@ func (s *sheet) tall(col int, text string) {
 	s.lines = max(s.lines, min((utf8.RuneCountInString(text)+width-1)/width, 30)) // 409 points at most
 }
 
+// end writes the row. It has a style, since the library looks through all columns for one
+// for each cell otherwise.
 func (s *sheet) end() {
-	s.buf = append(s.buf, `</row>`...)
-	s.flush(1 << 16)
+	if s.b.err == nil {
+		s.b.err = s.w.SetRow("A"+strconv.Itoa(s.row), s.values, excelize.RowOpts{StyleID: s.b.styles[styleNone], Height: s.height})
+	}
 }
 
 // skip leaves cells empty.
 func (s *sheet) skip(n int) { s.col += n }
 
-// cell begins a cell up to its style.
-func (s *sheet) cell(style int) {
-	s.buf = append(s.buf, `<c r="`...)
-	s.buf = append(s.buf, s.at[s.col]...)
-	s.buf = append(s.buf, s.label...)
-	s.buf = append(s.buf, `" s="`...)
-	s.buf = strconv.AppendInt(s.buf, int64(style), 10)
+// cell writes a cell.
+func (s *sheet) cell(style int, value any, formula string) {
+	c := &s.cells[s.col]
+	*c = excelize.Cell{StyleID: s.b.styles[style], Value: value, Formula: formula}
+	s.values[s.col] = c
 	s.col++
 }
 
@@ -202,15 +244,8 @@ func (s *sheet) text(value string, style int) (cut bool) {
 		s.col++
 		return false
 	}
-	s.cell(style)
-	if value[0] == ' ' || value[len(value)-1] == ' ' {
-		s.buf = append(s.buf, `" t="inlineStr"><is><t xml:space="preserve">`...)
-	} else {
-		s.buf = append(s.buf, `" t="inlineStr"><is><t>`...)
-	}
-	s.buf, cut = appendCellText(s.buf, value)
-	s.buf = append(s.buf, `</t></is></c>`...)
-	return cut
+	s.cell(style, shownCell(value), "")
+	return len(value) > maxCell && utf8.RuneCountInString(value) > maxCell
 }
 
 // sentence writes a text that the program made, whole.
@@ -219,10 +254,7 @@ func (s *sheet) sentence(value string, style int) {
 		s.col++
 		return
 	}
-	s.cell(style)
-	s.buf = append(s.buf, `" t="inlineStr"><is><t xml:space="preserve">`...)
-	s.buf = appendXML(s.buf, sentenceText(value))
-	s.buf = append(s.buf, `</t></is></c>`...)
+	s.cell(style, sentenceText(value), "")
 }
 
 // whole writes a whole number. One of more digits than a spreadsheet keeps is text.
@@ -231,10 +263,7 @@ func (s *sheet) whole(n int64, style int) {
 		s.text(strconv.FormatInt(n, 10), styleText)
 		return
 	}
-	s.cell(style)
-	s.buf = append(s.buf, `"><v>`...)
-	s.buf = strconv.AppendInt(s.buf, n, 10)
-	s.buf = append(s.buf, `</v></c>`...)
+	s.cell(style, n, "")
 }
 
 // amount writes a decimal as a number that shows the minor digits of its currency, where
@@ -253,10 +282,7 @@ func (s *sheet) amount(text, code string, style int) (ok bool) {
 		s.text(text, styleText)
 		return false
 	}
-	s.cell(style + decimals)
-	s.buf = append(s.buf, `"><v>`...)
-	s.buf = append(s.buf, text...) // digits, a sign and a point
-	s.buf = append(s.buf, `</v></c>`...)
+	s.cell(style+decimals, s.number(text), "")
 	return true
 }
 
@@ -309,10 +335,8 @@ func (b *book) minorDigits(code string) int {
 	return n
 }
 
-// A spreadsheet counts days from 1899-12-30; before March 1900 it counts a day that was
-// not. Years after 9999 it does not know.
-const dayZero = 25569
-
+// Before March 1900 a spreadsheet counts a day that was not. Years after 9999 it does not
+// know.
 var (
 	firstDay = time.Date(1900, 3, 1, 0, 0, 0, 0, time.UTC)
 	lastDay  = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
@@ -325,10 +349,7 @@ func (s *sheet) day(text string) {
 		s.text(text, styleText)
 		return
 	}
-	s.cell(styleDay)
-	s.buf = append(s.buf, `"><v>`...)
-	s.buf = strconv.AppendInt(s.buf, t.Unix()/daySecs+dayZero, 10)
-	s.buf = append(s.buf, `</v></c>`...)
+	s.cell(styleDay, t, "")
 }
 
 // instant writes an RFC 3339 instant as date and time of the book's zone; anything else
@@ -346,28 +367,23 @@ func (s *sheet) instant(text string) {
 		s.text(text, styleText)
 		return
 	}
-	days, rest := local/daySecs, local%daySecs
-	if rest < 0 {
-		days, rest = days-1, rest+daySecs
-	}
 	style := styleInstant
 	if t.Nanosecond() != 0 {
 		style = styleInstant3
 	}
-	s.cell(style)
-	s.buf = append(s.buf, `"><v>`...)
-	s.buf = strconv.AppendFloat(s.buf, float64(days+dayZero)+(float64(rest)+float64(t.Nanosecond())/1e9)/daySecs, 'f', -1, 64)
-	s.buf = append(s.buf, `</v></c>`...)
+	s.cell(style, time.Unix(local, int64(t.Nanosecond())).UTC(), "")
 }
 
 // formula writes a formula of ours over cells of ours, with the number that it gives.
 func (s *sheet) formula(f, value string, style int) {
-	s.cell(style)
-	s.buf = append(s.buf, `"><f>`...)
-	s.buf = appendXML(s.buf, f)
-	s.buf = append(s.buf, `</f><v>`...)
-	s.buf = append(s.buf, value...)
-	s.buf = append(s.buf, `</v></c>`...)
+	s.cell(style, s.number(value), f)
+}
+
+// number is a decimal text of 15 digits at most as a number.
+func (s *sheet) number(text string) float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	s.b.keep(err)
+	return v
 }
 
 // What a check says. A check is written where the values of the report agree, or not at
@@ -380,14 +396,11 @@ const (
 
 // check writes a formula that tells whether the condition holds.
 func (s *sheet) check(condition string) {
-	s.cell(styleCheck)
-	s.buf = append(s.buf, `" t="str"><f>`...)
-	s.buf = appendXML(s.buf, `IF(`+condition+`,"`+agrees+`","`+differs+`")`)
-	s.buf = append(s.buf, `</f><v>`+agrees+`</v></c>`...)
+	s.cell(styleCheck, agrees, `IF(`+condition+`,"`+agrees+`","`+differs+`")`)
 }
 
 // ref is a cell of the row under way, or of another one of the sheet.
-func (s *sheet) ref(col, row int) string { return string(s.at[col]) + strconv.Itoa(row) }
+func (s *sheet) ref(col, row int) string { return s.at[col] + strconv.Itoa(row) }
 
 // rows is a column of the sheet from one row to another.
 func (s *sheet) rows(col, first, last int) string { return s.ref(col, first) + ":" + s.ref(col, last) }

@@ -1,11 +1,14 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"math/big"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -102,7 +105,7 @@ func TestWorkbookBounds(t *testing.T) {
 			left[b.cell("Checks", 1, row)] = b.cell("Checks", 3, row)
 		}
 	}
-	if left["EUR"] != "3.00" || left["USD"] != "7.00" {
+	if left["EUR"] != "3" || left["USD"] != "7" {
 		t.Errorf("left out are %v", left)
 	}
 }
@@ -252,5 +255,42 @@ func TestWorkbookInexactSums(t *testing.T) {
 	}
 	if looked < 4 {
 		t.Errorf("%d rows have the sum", looked)
+	}
+}
+
+// Rows lie in temporary files beside the workbook, not in memory, and nothing is left of
+// them: neither where it is written nor where it is not.
+func TestWorkbookTemporaryFiles(t *testing.T) {
+	for _, written := range []bool{true, false} {
+		dir := t.TempDir()
+		var out bytes.Buffer
+		x := newBook(&out, dir, time.UTC)
+		s := x.sheet("Rows", "note", slices.Repeat([]sheetColumn{{"column", 12}}, 40)...)
+		text := strings.Repeat("x", maxCell)
+		for range 2500 {
+			s.begin()
+			for range 40 {
+				s.text(text, styleText)
+			}
+			s.end()
+		}
+		if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+			t.Errorf("%d temporary files hold the rows, %v", len(files), err)
+		}
+		if written {
+			if err := x.close(); err != nil {
+				t.Fatal(err)
+			}
+			b := openBook(t, out.Bytes())
+			if b.data("Rows") != 2500 || b.cell("Rows", 39, firstData+2499) != text {
+				t.Errorf("%d rows are written", b.data("Rows"))
+			}
+		}
+		if err := x.discard(); err != nil {
+			t.Fatal(err)
+		}
+		if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+			t.Errorf("written %t: %d files are left, %v", written, len(files), err)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -36,6 +37,17 @@ func (b *readBook) sameAmount(sheet string, col, row int, amount, format string)
 	if f := b.format(sheet, col, row); f != format {
 		b.t.Errorf("%s %s has the format %q, want %q", sheet, at(b.t, col, row), f, format)
 	}
+}
+
+// rawNumber is a decimal text as a number stands in a cell: what zeros it shows is a matter
+// of its format.
+func rawNumber(t *testing.T, text string) string {
+	t.Helper()
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
 // format is how a number is shown.
@@ -382,7 +394,7 @@ func TestExactDecimals(t *testing.T) {
 func TestWorkbookTimes(t *testing.T) {
 	paris := zone(t, "Europe/Paris")
 	var buf strings.Builder
-	x := newBook(&buf, paris)
+	x := newBook(&buf, t.TempDir(), paris)
 	s := x.sheet("Times", "note", sheetColumn{"instant", 20}, sheetColumn{"day", 12})
 	times := []string{"2026-08-20T05:00:00Z", "2026-03-29T00:59:59Z", "2026-03-29T01:00:00Z", "2026-10-25T00:30:00Z", "2026-12-31T23:30:00.25Z", "1900-03-01T00:00:00Z", "9999-12-31T22:00:00Z",
 		"1900-02-28T12:00:00Z", "0001-01-01T00:00:00Z", "9999-12-31T23:30:00Z", "not a time"}
@@ -392,7 +404,7 @@ func TestWorkbookTimes(t *testing.T) {
 		s.day(v[:min(len(v), 10)])
 		s.end()
 	}
-	if err := x.close(); err != nil {
+	if err := errors.Join(x.close(), x.discard()); err != nil {
 		t.Fatal(err)
 	}
 	b := openBook(t, []byte(buf.String()))
