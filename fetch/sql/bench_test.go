@@ -131,7 +131,11 @@ func TestFlatMemory(t *testing.T) {
 	}
 	t.Run("postgres", func(t *testing.T) {
 		d := postgres(t)
-		for _, keyset := range []string{"", "keyset: {columns: [id], rows: 3000000}"} {
+		for _, keyset := range []string{"", "keyset: {columns: [id], rows: 100000}"} {
+			rows := rows
+			if keyset != "" {
+				rows = 400_000 // there is no index, so that each slice sorts them all
+			}
 			r := d.socket(fmt.Sprintf("SELECT n AS id, repeat(md5(n::text), 7) AS note FROM generate_series(1, %d) AS n", rows), keyset)
 			watch(r)
 			s, err := fetch.Pull(t.Context(), Puller{}, r)
