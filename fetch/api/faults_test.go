@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -152,23 +153,22 @@ func TestKilled(t *testing.T) {
 				for _, when := range []string{"before", "after"} {
 					var proc atomic.Pointer[os.Process]
 					var count atomic.Int64
-					started := make(chan struct{})
+					started, reaped := make(chan struct{}), make(chan struct{})
+					var mu sync.Mutex
 					var log []string
 					inner := p.Config.Handler
 					s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 						<-started
 						i := int(count.Add(1))
+						// After: the page before is stored, and this one is asked for.
+						if i == n && when == "before" || i == n+1 && when == "after" {
+							proc.Load().Kill()
+							<-reaped
+							panic(http.ErrAbortHandler)
+						}
+						mu.Lock()
 						log = append(log, req.URL.RequestURI())
-						if i == n && when == "before" {
-							proc.Load().Kill()
-							time.Sleep(20 * time.Millisecond)
-							panic(http.ErrAbortHandler)
-						}
-						if i == n+1 && when == "after" { // its page is stored: the next one is asked for
-							proc.Load().Kill()
-							log = log[:len(log)-1]
-							panic(http.ErrAbortHandler)
-						}
+						mu.Unlock()
 						inner.ServeHTTP(w, req)
 					}))
 					dir := t.TempDir()
@@ -180,10 +180,8 @@ func TestKilled(t *testing.T) {
 					proc.Store(cmd.Process)
 					close(started)
 					cmd.Wait()
+					close(reaped)
 					if !cmd.ProcessState.Exited() { // killed
-						if when == "before" {
-							log = log[:len(log)-1] // it has no answer
-						}
 						r := request(t, styles[style], s.URL)
 						r.Dir = dir
 						if s, _ := fetch.ReadSnapshot(dir); s != nil {

@@ -48,7 +48,8 @@ operations: {path: o.csv, fields: {operation_id: id}}
 results:
   sources:
     - {name: psp, `+source+`}
-  fields: {operation_id: id}
+  fields: {operation_id: id, at: {column: at, type: integer}}
+  survivor: {by: operation_id, latest: at}
 match: [{pass: operation_id, on: [operation_id]}]
 `), "job.yaml")
 	if err != nil {
