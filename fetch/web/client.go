@@ -211,7 +211,9 @@ func (c *Client) Do(ctx context.Context, call *Call) error {
 				return err
 			}
 			if fresh {
-				c.again.Add(1)
+				if n == 1 { // later ones are counted anyway
+					c.again.Add(1)
+				}
 				n--
 				continue
 			}

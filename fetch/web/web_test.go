@@ -454,4 +454,27 @@ func TestRotatedSecret(t *testing.T) {
 	if _, err := get(t, c, s.URL, nil); err != nil || asked != 3 {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
+	if sent, again := c.Counts(); sent != 3 || again != 1 {
+		t.Errorf("sent %d, again %d", sent, again)
+	}
+	// Also where attempts had failed before.
+	failing := 1
+	rotating := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case failing > 0:
+			failing--
+			w.WriteHeader(500)
+		case r.Header.Get("Authorization") != "Bearer newest-token":
+			os.WriteFile(file, []byte("newest-token"), 0o600)
+			w.WriteHeader(401)
+		}
+	}))
+	defer rotating.Close()
+	c = client(t, rotating.URL, func(o *Options) { o.Web.Auth = &rules.WebAuth{Bearer: rules.Secret{File: file}} })
+	if _, err := get(t, c, rotating.URL, nil); err != nil {
+		t.Error(err)
+	}
+	if sent, again := c.Counts(); sent != 3 || again != 2 {
+		t.Errorf("sent %d, again %d", sent, again)
+	}
 }
