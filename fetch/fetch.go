@@ -36,6 +36,7 @@ type Request struct {
 	Job      *rules.Bound
 	Side     rules.Side
 	Input    *rules.Input // its source is remote, its path is filled in
+	Declared string       // digest of what the job says of the source, for the snapshot
 	Dir      string       // empty, or what an interrupted pull of the same request left
 	BaseDir  string       // folder of the job file: where secrets given by file begin
 	Until    time.Time    // after this instant nothing is tried again; zero: no end
@@ -57,17 +58,20 @@ type Snapshot struct {
 	FileDate      string   `json:"file_date,omitempty"`
 	Side          string   `json:"side"`
 	Source        string   `json:"source"`
-	Kind          string   `json:"kind"`              // s3, sql, api, sftp, https, exec
-	Address       string   `json:"address"`           // for people, without secrets
-	Request       string   `json:"request"`           // sha256 of everything that says what is asked for, without secrets
-	Begun         string   `json:"begun"`             // RFC 3339, UTC
-	Ended         string   `json:"ended"`             // RFC 3339, UTC
-	Proof         string   `json:"proof"`             // by what it is known to be whole, one sentence
-	From          string   `json:"from,omitempty"`    // time that was asked for, half-open; "" not by time
-	Until         string   `json:"until,omitempty"`   //
-	Through       string   `json:"through,omitempty"` // what the source says that its data reach to (data_available_until)
-	Files         []File   `json:"files"`             // in the order in which they are read
-	Requests      int64    `json:"requests"`          // sent, those that were tried again included
+	Kind          string   `json:"kind"`                   // s3, sql, api, sftp, https, exec
+	Address       string   `json:"address"`                // for people, without secrets
+	Request       string   `json:"request"`                // sha256 of everything that says what is asked for, without secrets
+	Declared      string   `json:"declared"`               // sha256 of what the job said of the source, see rules.Bound.AskedDigest
+	CoversFrom    string   `json:"covers_from,omitempty"`  // coverage that the job claimed when it was pulled, RFC 3339; "" without a bound
+	CoversUntil   string   `json:"covers_until,omitempty"` //
+	Begun         string   `json:"begun"`                  // RFC 3339, UTC
+	Ended         string   `json:"ended"`                  // RFC 3339, UTC
+	Proof         string   `json:"proof"`                  // by what it is known to be whole, one sentence
+	From          string   `json:"from,omitempty"`         // time that was asked for, half-open; "" not by time
+	Until         string   `json:"until,omitempty"`        //
+	Through       string   `json:"through,omitempty"`      // what the source says that its data reach to (data_available_until)
+	Files         []File   `json:"files"`                  // in the order in which they are read
+	Requests      int64    `json:"requests"`               // sent, those that were tried again included
 	Retries       int64    `json:"retries"`
 	Notes         []string `json:"notes,omitempty"` // what people should know
 }

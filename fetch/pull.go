@@ -50,7 +50,8 @@ func pullOne(ctx context.Context, pull func(context.Context, *Request) (*Snapsho
 		return nil, interrupted(ctx, err)
 	}
 	s.SchemaVersion, s.Job, s.BusinessDate, s.FileDate = SnapshotSchema, r.Job.Name, r.Job.Date, r.Input.FileDate
-	s.Side, s.Source = string(r.Side), r.Source().Name
+	s.Side, s.Source, s.Declared = string(r.Side), r.Source().Name, r.Declared
+	s.CoversFrom, s.CoversUntil = micros(r.Input.From), micros(r.Input.Until)
 	s.Begun, s.Ended = stamp(begun), stamp(r.Now())
 	if s.Files == nil {
 		s.Files = []File{}
@@ -164,6 +165,14 @@ func (s *Snapshot) SortFiles() {
 		}
 		return 0
 	})
+}
+
+// micros writes a bound of the coverage, in microseconds; "" where there is none.
+func micros(us *int64) string {
+	if us == nil {
+		return ""
+	}
+	return stamp(time.UnixMicro(*us))
 }
 
 // stamp writes an instant.

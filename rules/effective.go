@@ -213,3 +213,17 @@ func (t *tree) list(key string, n int, fill func(i int, s *tree)) {
 	}
 	t.set(key, l)
 }
+
+// AskedDigest is the SHA-256, in hexadecimal, of what the job says of where a remote
+// input comes from: everything that decides what is asked for and how, the dates
+// included, and nothing of how it is read or judged.
+func (b *Bound) AskedDigest(in *Input) string {
+	t := (&effective{job: b.Job}).tree("")
+	t.remote(in.Source)
+	text, err := json.Marshal([]any{in.Source.Remote.Kind, plain(t.node), string(in.Source.Path), b.Date, in.FileDate})
+	if err != nil {
+		panic("rules: a source cannot be digested: " + err.Error())
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}

@@ -97,6 +97,12 @@ func prepare(r *fetch.Request) (*start, error) {
 	if filepath.IsAbs(of.Folder) {
 		s.dir = of.Folder
 	}
+	// A path that begins in the folder has to keep its slash: without one it would be
+	// looked for in PATH.
+	var err error
+	if s.dir, err = filepath.Abs(s.dir); err != nil {
+		return nil, err
+	}
 	for _, t := range of.Command {
 		text, err := t.Fill(r.Job.Date, r.Input.FileDate)
 		if err != nil {

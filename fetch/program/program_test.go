@@ -164,3 +164,20 @@ func TestStopped(t *testing.T) {
 		t.Errorf("ended with %v", err)
 	}
 }
+
+// TestFromHere: a path with a slash is never looked for in PATH, from wherever the job is
+// read: there is another program of that name.
+func TestFromHere(t *testing.T) {
+	r := script(t, "echo declared", nil)
+	path := t.TempDir()
+	if err := os.WriteFile(filepath.Join(path, "export"), []byte("#!/bin/sh\necho another\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", path+":"+os.Getenv("PATH"))
+	t.Chdir(r.BaseDir)
+	r.BaseDir = "."
+	text, _, err := pull(t, r)
+	if err != nil || text != "declared\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/recon-batch/recon-batch/fetch"
 	"github.com/recon-batch/recon-batch/fetch/kinds"
 	"github.com/recon-batch/recon-batch/internal/fail"
@@ -125,13 +127,14 @@ func (f *fetching) pullAll(ctx context.Context, list []*pulling) error {
 	of := map[*fetch.Request]*pulling{}
 	var requests []*fetch.Request
 	for _, p := range list {
-		dir, err := f.folder(p.home, p.pulls, declaration(f.job, p.input))
+		dir, release, err := f.folder(p.home, p.pulls, declaration(f.job, p.input))
 		if err != nil {
 			return err
 		}
+		defer release()
 		name := p.input.Source.Name
 		r := &fetch.Request{
-			Job: f.job, Side: p.side, Input: p.input, Dir: dir, BaseDir: f.base, Until: f.until, Now: time.Now, Note: f.note,
+			Job: f.job, Side: p.side, Input: p.input, Declared: f.job.AskedDigest(p.input), Dir: dir, BaseDir: f.base, Until: f.until, Now: time.Now, Note: f.note,
 			Progress: func(file string, bytes, records int64) { f.tell(name+"/"+file, bytes, records) },
 		}
 		p.dir, of[r] = dir, p
@@ -226,10 +229,13 @@ func (f *fetching) place(p *pulling) (err error) {
 	return err
 }
 
-// latest takes the latest snapshot that is there.
+// latest takes the latest snapshot that is there, if it is what was pulled for the job.
 func (f *fetching) latest(p *pulling) {
 	for _, p.dir = range slices.Backward(p.pulls) {
-		if p.snap, p.err = fetch.ReadSnapshot(p.dir); p.snap != nil || p.err != nil {
+		if p.snap, p.err = fetch.ReadSnapshot(p.dir); p.snap != nil && p.err == nil {
+			p.err = p.snap.Stands(p.dir, f.job, p.side, p.input)
+		}
+		if p.snap != nil || p.err != nil {
 			return
 		}
 	}
@@ -271,50 +277,90 @@ func declaration(job *rules.Bound, in *rules.Input) string {
 }
 
 // folder is where a pull goes: the last one where it was cut short, is of the same
-// declaration and not too old; else a new one.
-func (f *fetching) folder(home string, pulls []string, declared string) (string, error) {
+// declaration, not too old and in nobody's hands; else a new one. A pilot and the whole
+// job pull the same sources and may run at the same time: the folder is locked until
+// release is called, or the process ends.
+func (f *fetching) folder(home string, pulls []string, declared string) (dir string, release func(), err error) {
 	n := 0
 	if len(pulls) > 0 {
 		last := pulls[len(pulls)-1]
 		if _, err := fmt.Sscanf(filepath.Base(last), "%d", &n); err != nil {
-			return "", fail.New(fail.Usage, "%s is no folder of a pull", displayPath(last)).WithHint("move it away")
+			return "", nil, fail.New(fail.Usage, "%s is no folder of a pull", displayPath(last)).WithHint("move it away")
 		}
-		var b begun
-		text, err := os.ReadFile(filepath.Join(last, begunName))
-		_, done := os.Lstat(filepath.Join(last, fetch.SnapshotFile))
-		if err == nil && json.Unmarshal(text, &b) == nil && errors.Is(done, fs.ErrNotExist) {
-			if b.Declared == declared && time.Since(b.At) < pullGoesOn {
+		if release := f.free(last); release != nil {
+			var b begun
+			text, err := os.ReadFile(filepath.Join(last, begunName))
+			_, done := os.Lstat(filepath.Join(last, fetch.SnapshotFile))
+			cut := err == nil && json.Unmarshal(text, &b) == nil && errors.Is(done, fs.ErrNotExist)
+			if cut && b.Declared == declared && time.Since(b.At) < pullGoesOn {
 				f.note("going on with the pull that was cut short: %s", displayPath(last))
-				return last, nil
+				return last, release, nil
 			}
-			// Nothing reads it any more.
-			if err := os.RemoveAll(last); err != nil {
-				return "", diskError(err, "the folder of an interrupted pull cannot be removed")
+			if cut {
+				// Nothing reads it any more.
+				if err := os.RemoveAll(last); err != nil {
+					release()
+					return "", nil, diskError(err, "the folder of an interrupted pull cannot be removed")
+				}
+				n--
 			}
-			n--
+			release()
 		}
 	}
-	if n >= 9999 {
-		return "", fail.New(fail.Resources, "%s holds %d pulls", displayPath(home), n).WithHint("move it away")
+	for n++; ; n++ {
+		if n > 9999 {
+			return "", nil, fail.New(fail.Resources, "%s holds %d pulls", displayPath(home), n-1).WithHint("move it away")
+		}
+		dir = filepath.Join(home, fmt.Sprintf("%04d", n))
+		err := os.Mkdir(dir, 0o700)
+		if errors.Is(err, fs.ErrExist) {
+			continue // somebody else was first
+		}
+		if err != nil {
+			return "", nil, diskError(err, "the folder of the pull cannot be made")
+		}
+		break
 	}
-	dir := filepath.Join(home, fmt.Sprintf("%04d", n+1))
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", diskError(err, "the folder of the pull cannot be made")
+	// It is locked before it says anything: until then nobody takes it for one that was cut
+	// short.
+	l := flock.New(filepath.Join(dir, begunName), flock.SetPermissions(0o600))
+	if err := l.Lock(); err != nil {
+		return "", nil, diskError(err, "the folder of the pull cannot be locked")
 	}
+	release = func() { l.Close() }
 	text, err := json.Marshal(begun{Declared: declared, At: time.Now().UTC()})
-	if err != nil {
-		return "", err
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, begunName), text, 0o600)
 	}
-	return dir, fetch.WriteFile(filepath.Join(dir, begunName), text)
+	if err != nil {
+		release()
+		return "", nil, diskError(err, "the folder of the pull cannot be made")
+	}
+	return dir, release, nil
+}
+
+// free locks a folder that was begun; nil where it was not, or is in somebody's hands.
+func (f *fetching) free(dir string) (release func()) {
+	path := filepath.Join(dir, begunName)
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	l := flock.New(path)
+	if ok, err := l.TryLock(); err != nil || !ok {
+		return nil
+	}
+	return func() { l.Close() }
 }
 
 // share keeps files that an earlier pull of the date brought byte for byte only once. A
 // link that cannot be made costs room and nothing else.
 func (f *fetching) share(p *pulling) {
-	if len(p.pulls) == 0 {
+	// One that went on is among those that were there before.
+	before := slices.DeleteFunc(slices.Clone(p.pulls), func(dir string) bool { return dir == p.dir })
+	if len(before) == 0 {
 		return
 	}
-	last := p.pulls[len(p.pulls)-1]
+	last := before[len(before)-1]
 	former, err := fetch.ReadSnapshot(last)
 	if former == nil || err != nil {
 		return
