@@ -28,7 +28,7 @@ var (
 // be their cause. A row counts in one cluster: what its values say comes before where it
 // stands, then the cluster with more rows. Values of redacted fields are not shown.
 type Cluster struct {
-	Cause       string        `json:"cause"` // amount_ratio, amount_difference, version_jump, value_pair, status_text, missing_key, file, minute, worker, account
+	Cause       string        `json:"cause"` // amount_ratio, amount_difference, version_jump, value_pair, status_text, missing_key, file, minute, worker, destination, account
 	What        string        `json:"what"`  // what is the same: × 100, the pair of values, the file; "" redacted
 	Class       string        `json:"class"`
 	Rows        int64         `json:"rows"`
@@ -71,10 +71,11 @@ const (
 	causeFileO
 	causeMinute
 	causeWorker
+	causeDestination
 	causeAccount
 )
 
-var causeNames = []string{"amount_ratio", "amount_difference", "version_jump", "value_pair", "status_text", "missing_key", "file", "file", "minute", "worker", "account"}
+var causeNames = []string{"amount_ratio", "amount_difference", "version_jump", "value_pair", "status_text", "missing_key", "file", "file", "minute", "worker", "destination", "account"}
 
 // candidate is a mark that enough exceptions have.
 type candidate struct {
@@ -124,7 +125,7 @@ func fileEnds(in *Input) string {
 }
 
 // candidates reads the marks that enough rows have. Where rows share only a minute, a
-// worker or an account, it is no cause unless a good part of all rows there are
+// worker, a destination or an account, it is no cause unless a good part of all rows there are
 // exceptions.
 func candidates(ctx context.Context, db *duck.DB, in *Input) ([]candidate, error) {
 	var all []candidate
@@ -153,8 +154,8 @@ func candidates(ctx context.Context, db *duck.DB, in *Input) ([]candidate, error
 	return kept, nil
 }
 
-// wholePlaces counts all rows of a side in the minutes, workers and accounts of the
-// candidates, in one scan of the operations and one of the results at most.
+// wholePlaces counts all rows of a side in the minutes, workers, destinations and accounts
+// of the candidates, in one scan of the operations and one of the results at most.
 func wholePlaces(ctx context.Context, db *duck.DB, in *Input, list []candidate) (map[int]int64, error) {
 	out := map[int]int64{}
 	accounts, files := in.accounts(rules.Results)
@@ -171,6 +172,8 @@ func wholePlaces(ctx context.Context, db *duck.DB, in *Input, list []candidate) 
 			filter = "f_created_at // 60000000 = " + minute
 		case causeWorker:
 			filter = "f_lease_holder = " + duck.Literal(c.key)
+		case causeDestination:
+			filter = "f_destination = " + duck.Literal(c.key)
 		case causeAccount:
 			for _, f := range in.Results.Files {
 				if fmt.Sprint(files[f.No]) == c.key && accounts != nil {
@@ -428,6 +431,11 @@ func clusterSentence(in *Input, c candidate, x *Cluster, sides [2]clusterSpan) s
 		what = "all held by the worker " + shown(c.what)
 		if c.what == "" {
 			what = "all held by one worker"
+		}
+	case causeDestination:
+		what = "all sent to the destination " + shown(c.what)
+		if c.what == "" {
+			what = "all sent to one destination"
 		}
 	case causeAccount:
 		accounts, _ := in.accounts(rules.Results)

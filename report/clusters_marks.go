@@ -100,7 +100,8 @@ func pairMark(job *rules.Job, red *redactor, c rules.Compare, mark func(int, str
 	return mark(causePair, key, "CASE WHEN "+differs+" THEN "+what+" END")
 }
 
-// placeMarks name the minute, the worker and the account.
+// placeMarks name the minute, the worker, the destination (the node of the provider that an
+// operation is sent to) and the account.
 func placeMarks(in *Input, red *redactor, mark func(int, string, string) string) []string {
 	job := in.Bound.Job
 	var out []string
@@ -116,9 +117,16 @@ func placeMarks(in *Input, red *redactor, mark func(int, string, string) string)
 		out = append(out, mark(causeMinute, fmt.Sprintf("CASE WHEN %s THEN '%s/' || CAST(%s // 60000000 AS VARCHAR) END", k.when, k.alias, at),
 			fmt.Sprintf("strftime(make_timestamp(%s // 60000000 * 60000000), '%%Y-%%m-%%dT%%H:%%MZ')", at)))
 	}
-	if f := job.Operations.Field("lease_holder"); f != nil && f.Type == rules.Text {
-		holder := "o." + duck.Ident("f_lease_holder")
-		out = append(out, mark(causeWorker, fmt.Sprintf("CASE WHEN length(%[1]s) BETWEEN 1 AND 200 THEN %[1]s END", holder), hide(red, "lease_holder", "left("+holder+", "+fmt.Sprint(markText)+")")))
+	for _, k := range []struct {
+		cause int
+		name  string
+	}{{causeWorker, "lease_holder"}, {causeDestination, "destination"}} {
+		f := job.Operations.Field(k.name)
+		if f == nil || f.Type != rules.Text {
+			continue
+		}
+		text := "o." + duck.Ident("f_"+k.name)
+		out = append(out, mark(k.cause, fmt.Sprintf("CASE WHEN length(%[1]s) BETWEEN 1 AND 200 THEN %[1]s END", text), hide(red, k.name, "left("+text+", "+fmt.Sprint(markText)+")")))
 	}
 	if names, files := in.accounts(rules.Results); len(names) > 1 {
 		out = append(out, mark(causeAccount, "CASE WHEN x.r_rid IS NOT NULL THEN "+accountExpr("(x.r_rid >> 40)", names, files)+" END", "''"))
