@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 
 	"github.com/recon-batch/recon-batch/internal/fail"
 )
@@ -17,9 +19,29 @@ import (
 type Writer struct {
 	f    *os.File
 	h    hash.Hash
-	size int64
+	size atomic.Int64 // compression writes on goroutines of its own, while Size is asked
 	dest string
 	name string
+}
+
+// partPrefix begins the names of files that are being written.
+const partPrefix = ".part-"
+
+// removeParts takes away what a pull that was killed was writing.
+func removeParts(dir string) error {
+	entries, err := os.ReadDir(dir) // not by a pattern: the folder may have one in its name
+	if err != nil {
+		return fail.Disk(err, "the folder of the snapshot cannot be read")
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), partPrefix) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+			return fail.Disk(err, "a temporary file cannot be taken away")
+		}
+	}
+	return nil
 }
 
 // Create begins a file of the snapshot in dir, the folder of the request. name is its
@@ -33,7 +55,7 @@ func Create(dir, name string) (*Writer, error) {
 	if err := os.MkdirAll(filepath.Dir(dest), 0o700); err != nil {
 		return nil, fail.Disk(err, "a folder of the snapshot cannot be made")
 	}
-	f, err := os.CreateTemp(dir, ".part-*") // 0600
+	f, err := os.CreateTemp(dir, partPrefix+"*") // 0600
 	if err != nil {
 		return nil, fail.Disk(err, "a file of the snapshot cannot be made")
 	}
@@ -45,12 +67,12 @@ func Create(dir, name string) (*Writer, error) {
 func (w *Writer) Write(p []byte) (int, error) {
 	n, err := w.f.Write(p)
 	w.h.Write(p[:n])
-	w.size += int64(n)
+	w.size.Add(int64(n))
 	return n, fail.Disk(err, "a file of the snapshot cannot be written")
 }
 
-// Size is what was written so far, in bytes.
-func (w *Writer) Size() int64 { return w.size }
+// Size is what was written so far, in bytes. It may be asked from any goroutine.
+func (w *Writer) Size() int64 { return w.size.Load() }
 
 // Commit brings the file to the disk and gives it its name.
 func (w *Writer) Commit() (File, error) { return w.commit(w.f.Sync()) }
@@ -64,7 +86,7 @@ func (w *Writer) commit(synced error) (File, error) {
 		os.Remove(w.f.Name())
 		return File{}, fail.Disk(err, "a file of the snapshot cannot be written")
 	}
-	return File{Name: w.name, Size: w.size, SHA256: hex.EncodeToString(w.h.Sum(nil))}, nil
+	return File{Name: w.name, Size: w.size.Load(), SHA256: hex.EncodeToString(w.h.Sum(nil))}, nil
 }
 
 // Abort takes the file away. After Commit it does nothing.
@@ -75,7 +97,7 @@ func (w *Writer) Abort() {
 
 // WriteFile writes a small file whole: under a temporary name, to the disk, renamed.
 func WriteFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".part-*")
+	f, err := os.CreateTemp(filepath.Dir(path), partPrefix+"*")
 	if err != nil {
 		return fail.Disk(err, "%s cannot be written", filepath.Base(path))
 	}

@@ -116,24 +116,14 @@ func PullGroup(ctx context.Context, p Puller, rs []*Request) ([]*Snapshot, error
 	}
 }
 
-// forget takes away the snapshot and the whole files of an earlier session, and what one
-// that was killed was writing. A checkpoint stays: whether it may be gone on from only the
-// puller knows.
+// forget takes away the snapshot and the whole files of an earlier session. A checkpoint
+// stays: whether it may be gone on from only the puller knows.
 func forget(dir string) error {
 	if err := os.Remove(filepath.Join(dir, SnapshotFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fail.Disk(err, "an old snapshot cannot be removed")
 	}
 	if err := os.RemoveAll(filepath.Join(dir, FilesDir)); err != nil {
 		return fail.Disk(err, "files of an old snapshot cannot be removed")
-	}
-	parts, err := filepath.Glob(filepath.Join(dir, ".part-*"))
-	if err != nil {
-		return err
-	}
-	for _, p := range parts {
-		if err := os.Remove(p); err != nil {
-			return fail.Disk(err, "files of an old snapshot cannot be removed")
-		}
 	}
 	return nil
 }

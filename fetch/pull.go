@@ -45,6 +45,9 @@ func pullOne(ctx context.Context, pull func(context.Context, *Request) (*Snapsho
 	if err := os.MkdirAll(filepath.Join(r.Dir, FilesDir), 0o700); err != nil {
 		return nil, fail.Disk(err, "the folder of the snapshot cannot be made")
 	}
+	if err := removeParts(r.Dir); err != nil {
+		return nil, err
+	}
 	s, err := pull(ctx, r)
 	if err != nil {
 		return nil, interrupted(ctx, err)

@@ -165,3 +165,26 @@ func TestReadSnapshotDamaged(t *testing.T) {
 		}
 	}
 }
+
+// TestPullTakesAwayWhatWasBegun: what a pull that was killed was writing is gone before the
+// next one begins, also in a folder whose name holds a pattern.
+func TestPullTakesAwayWhatWasBegun(t *testing.T) {
+	r := request(t)
+	r.Dir = filepath.Join(r.Dir, "[a]*")
+	if err := os.Mkdir(r.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w, err := Create(r.Dir, "a.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.f.Close(); err != nil { // as when the program is killed: neither committed nor taken away
+		t.Fatal(err)
+	}
+	if _, err := Pull(t.Context(), told(func(*Request) (*Snapshot, error) { return &Snapshot{}, nil }), r); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(w.f.Name()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is still there: %v", w.f.Name(), err)
+	}
+}

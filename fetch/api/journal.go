@@ -211,20 +211,6 @@ func (j *journal) sweep() error {
 			}
 		}
 	}
-	return j.leftovers()
-}
-
-// leftovers are temporary files of a pull that was killed.
-func (j *journal) leftovers() error {
-	files, err := filepath.Glob(filepath.Join(j.dir, ".part-*"))
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		if err := os.Remove(f); err != nil {
-			return fail.Disk(err, "a temporary file cannot be taken away")
-		}
-	}
 	return nil
 }
 
