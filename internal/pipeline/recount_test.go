@@ -211,13 +211,13 @@ func (r *recounting) compare(c counted) (covered []string) {
 	return covered
 }
 
-// TestEveryNumberIsRecounted walks over all numbers of the reports of several nights: each
+// TestEveryNumberIsRecounted walks over all numbers and metrics of the reports of several nights: each
 // has to be one that is found again, or on the list of those that cannot be, with the
 // reason. Each counted number has to occur, and to be other than 0 in some night, so that
 // no statement holds for want of something to hold for.
 func TestEveryNumberIsRecounted(t *testing.T) {
 	nights := recountNights(t, recountDates)
-	seen, some, known := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	seen, some, known, metrics := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range nights {
 		t.Run(nights[i].date, func(t *testing.T) {
 			r := openRecount(t, nights[:i+1])
@@ -237,10 +237,16 @@ func TestEveryNumberIsRecounted(t *testing.T) {
 			for _, p := range slices.Sorted(maps.Keys(without)) {
 				t.Errorf("nothing counts %s again (%s is %s): it needs a statement in countedOf", p, without[p].path, without[p].text)
 			}
+			recountMetrics(t, r, nights[i].run, metrics)
 			if i == len(nights)-1 {
 				r.noticesWrongNumbers()
 			}
 		})
+	}
+	for _, c := range countedMetrics {
+		if name := strings.TrimSuffix(c.at, "[]"); metrics[name] == zeroMetrics[name] {
+			t.Errorf("%s is other than 0 in some night: %t, and listed as always 0: %t", name, metrics[name], zeroMetrics[name])
+		}
 	}
 	for _, p := range slices.Sorted(maps.Keys(notCounted)) {
 		if known[p] || !seen[p] {
