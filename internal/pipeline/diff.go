@@ -54,6 +54,12 @@ func DiffRuns(ctx context.Context, a, b string) (*Diff, error) {
 		return nil, err
 	}
 	d := diffManifests(ma, mb)
+	if _, d.A.ManifestSHA256, err = ReadManifest(da); err != nil {
+		return nil, err
+	}
+	if _, d.B.ManifestSHA256, err = ReadManifest(db); err != nil {
+		return nil, err
+	}
 	if ma.Job == mb.Job {
 		d.Open, err = diffOpen(ctx, da, ma, db, mb)
 	}
