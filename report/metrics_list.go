@@ -38,7 +38,7 @@ var MetricList = []Metric{
 	{Name: "retried_operations", Help: "Operations in the period with more than one attempt."},
 	{Name: "retry_success_ratio", Help: "Share of the retried operations that are correct."},
 	{Name: "retries", Help: "Attempts after the first, by the cause that the register states.", Labels: []string{"cause"}},
-	{Name: "failures", Help: "Operations in the period with an error stated that are not correct, by workflow, step and reason.", Labels: []string{"workflow", "step", "reason"}},
+	{Name: "failures", Help: "Operations in the period with an error stated that are not correct or not_applicable, by workflow, step and reason.", Labels: []string{"workflow", "step", "reason"}},
 	{Name: "confirmation_seconds", Help: "Time from the creation to the result of correct operations in the period, nearest rank.", Labels: []string{"type", "percentile"}},
 	{Name: "resolution_median_seconds", Help: "Median time from the first failure to the resolution."},
 	{Name: "resolution_longest_seconds", Help: "Longest time from the first failure to the resolution."},

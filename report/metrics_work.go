@@ -44,7 +44,8 @@ type RetryCause struct {
 	Retries    int64  `json:"retries"`
 }
 
-// Failure counts operations in the period that are not correct and have an error stated.
+// Failure counts operations in the period that are not correct or not_applicable, and have
+// an error stated.
 type Failure struct {
 	Type       string `json:"type"`
 	Step       string `json:"step"` // the field step; "" not declared

@@ -59,6 +59,11 @@ func Markdown(s *Summary) string {
 		}
 		add("| %s | %s | %s | %s |", name, grouped(fmt.Sprint(q.Items)), markdownText(moneyText(q.Amounts, 3)), oldestText(q.OldestSecs))
 	}
+	if c := s.Changes; c != nil {
+		n := func(x Change) string { return grouped(fmt.Sprint(x.Items)) }
+		add("")
+		add("Open items since the run of %s: %s new, %s gone, %s of another class, %s older.", c.BusinessDate, n(c.New), n(c.Gone), n(c.Changed), n(c.Older))
+	}
 	tail := []string{"", fmt.Sprintf("Run `%s`, as of %s, content digest `%s`.", s.RunID, s.AsOf, short16(s.ContentDigest))}
 	for _, n := range s.Next {
 		tail = append(tail, fmt.Sprintf("Next, in the folder of the job file: `%s` (%s)", n.Command, n.Why))

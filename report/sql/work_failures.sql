@@ -1,5 +1,5 @@
--- Reads   operations, judged_operations. Operations in the period that are not correct and
---         have an error stated, by type, step and cause; the groups with the fewest are one.
+-- Reads   operations, judged_operations. Operations in the period that are not correct or
+--         not_applicable and have an error stated, by type, step and cause; the groups with the fewest are one.
 WITH failed AS (
   SELECT coalesce(/*$type*/, '') AS type, coalesce(/*$step*/, '') AS step, /*$cause*/ AS cause, count(*) AS n
   FROM operations o JOIN judged_operations v ON v.rid = o.rid
