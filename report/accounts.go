@@ -45,7 +45,7 @@ type AccountStatement struct {
 
 // AccountLine is one class and reason with its name.
 type AccountLine struct {
-	Name            string `json:"name"` // matched, divergent, absent, unexpected, ambiguous, duplicate, timing, scope
+	Name            string `json:"name"` // matched, divergent, absent, unexpected, ambiguous, duplicate, timing, fees, scope
 	Class           string `json:"class"`
 	Reason          string `json:"reason"`
 	OperationRows   int64  `json:"operation_rows"`
@@ -53,6 +53,17 @@ type AccountLine struct {
 	ResultRows      int64  `json:"result_rows"`
 	ResultAmount    string `json:"result_amount"`
 	Difference      string `json:"difference"`
+}
+
+// feeReason is the reason of scope rules that set fees aside, in every preset.
+const feeReason = "fee_row"
+
+// lineName names a line: by its class, and fees by their reason.
+func lineName(class, reason string) string {
+	if class == "not_applicable" && reason == feeReason {
+		return "fees"
+	}
+	return lineNames[class]
 }
 
 // lineNames names the lines by class.
@@ -259,7 +270,7 @@ func (c *accountCell) statement(job *rules.Job, equal bool) AccountStatement {
 	s.Shifted = money(new(big.Rat))
 	for _, l := range c.lines {
 		s.Lines = append(s.Lines, AccountLine{
-			Name: lineNames[l.class], Class: l.class, Reason: l.reason,
+			Name: lineName(l.class, l.reason), Class: l.class, Reason: l.reason,
 			OperationRows: l.rows[rules.Operations], OperationAmount: money(l.amount[rules.Operations]),
 			ResultRows: l.rows[rules.Results], ResultAmount: money(l.amount[rules.Results]), Difference: diff(l.amount),
 		})

@@ -235,3 +235,25 @@ func TestAgeing(t *testing.T) {
 		t.Errorf("got %s, want %s", text, want)
 	}
 }
+
+// Fees are a line of their own: in the statement of their account, and on the page.
+func TestFeesAreALine(t *testing.T) {
+	w := newWorld(t)
+	for i, reason := range []string{"fee_row", "payout_row"} {
+		w.rows[rules.Results] = append(w.rows[rules.Results], row{rec: 13 + int64(i), remote: "fee-" + reason, entity: "order-f", amount: "-0.25", currency: "EUR", created: day.Add(9 * time.Hour),
+			class: "not_applicable", reason: reason, pass: -1})
+	}
+	s := w.load().build()
+	got := accountsText(s)
+	for _, want := range []string{" fees/fee_row 0/1 -0.25", " scope/payout_row 0/1 -0.25"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	text := sectionTexts(t, mustHTML(t, s))["statement"]
+	for _, want := range []string{"fees (not_applicable, fee_row)", "scope (not_applicable, payout_row)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}

@@ -216,7 +216,7 @@ func dayText(a AccountStatement) string {
 
 // lineText is a line of a statement: its name, and the verdict behind it.
 func lineText(class, reason string) string {
-	name := cmp.Or(lineNames[class], class)
+	name := cmp.Or(lineName(class, reason), class)
 	if name == class {
 		return class + ", " + shown(reason)
 	}
