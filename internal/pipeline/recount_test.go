@@ -238,6 +238,7 @@ func TestEveryNumberIsRecounted(t *testing.T) {
 				t.Errorf("nothing counts %s again (%s is %s): it needs a statement in countedOf", p, without[p].path, without[p].text)
 			}
 			recountMetrics(t, r, nights[i].run, metrics)
+			fitsSchema(t, r)
 			if i == len(nights)-1 {
 				r.noticesWrongNumbers()
 			}
