@@ -34,18 +34,21 @@ func (a *Archive) Object(digest string) string {
 	return filepath.Join(a.Dir, "sha256", digest[:2], digest)
 }
 
-// Keep brings the bytes of a file into the archive, unless they are there. They must have
-// the digest: a file that was changed since it was read is refused, class Input.
+// Keep brings the bytes of a file into the archive, unless they are there. What lies under
+// the digest and has other bytes, or is a link, is replaced. The bytes must have the
+// digest: a file that was changed since it was read is refused, class Input.
 func (a *Archive) Keep(path, digest string) error {
 	if !digestForm.MatchString(digest) {
 		return fail.New(fail.Internal, "%q is no digest", digest)
 	}
 	dest := a.Object(digest)
-	if info, err := os.Lstat(dest); err == nil && info.Mode().IsRegular() {
-		return nil
+	if err := a.folder("sha256", digest[:2]); err != nil {
+		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(dest), 0o700); err != nil {
-		return fail.Disk(err, "the archive cannot be written")
+	if info, err := os.Lstat(dest); err == nil && info.Mode().IsRegular() {
+		if have, err := hashOf(dest); err == nil && have == digest {
+			return nil
+		}
 	}
 	in, err := os.Open(path)
 	if err != nil {
@@ -74,6 +77,38 @@ func (a *Archive) Keep(path, digest string) error {
 	return fail.Disk(err, "the archive cannot be written")
 }
 
+func hashOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// folder makes a folder of the archive. A link on the way is refused, class Integrity: what
+// is behind it is not kept here, and nobody would find it when the archive is pruned.
+func (a *Archive) folder(parts ...string) error {
+	dir := a.Dir
+	for _, p := range parts {
+		dir = filepath.Join(dir, p)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fail.Disk(err, "the archive cannot be written")
+		}
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+			return aLink(dir)
+		}
+	}
+	return nil
+}
+
+func aLink(path string) error {
+	return fail.New(fail.Integrity, "%s in the archive is a link, or nothing that belongs there", path).
+		WithHint("put the folder or file itself in its place, or take it away")
+}
+
 // Run is what one run read.
 type Run struct {
 	Job          string `json:"job"`
@@ -95,8 +130,8 @@ type File struct {
 // Enter writes what a run read, when all of it is kept.
 func (a *Archive) Enter(r *Run) error {
 	dir := filepath.Join(a.Dir, "runs", r.Job)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fail.Disk(err, "the archive cannot be written")
+	if err := a.folder("runs", r.Job); err != nil {
+		return err
 	}
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -118,12 +153,18 @@ func (a *Archive) Enter(r *Run) error {
 
 // Prune removes the runs of a job whose time to be kept ended before now, and then what
 // no run of any job stands on. It returns how many runs and objects went. An entry that
-// cannot be read keeps everything.
+// cannot be read keeps everything, and so does a link, behind which there may be entries.
 func (a *Archive) Prune(job string, now time.Time) (runs, objects int, err error) {
 	wanted, old := map[string]bool{}, []string{}
 	err = filepath.WalkDir(filepath.Join(a.Dir, "runs"), func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".json") {
+		if err != nil || e.IsDir() {
 			return err
+		}
+		if !e.Type().IsRegular() {
+			return aLink(path)
+		}
+		if !strings.HasSuffix(path, ".json") {
+			return nil
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {

@@ -17,8 +17,9 @@ import (
 	"github.com/recon-batch/recon-batch/rules"
 )
 
-// archiveOf is where the job keeps the bytes that runs read; nil where it keeps none.
-func archiveOf(job *rules.Job, base string) (*archive.Archive, error) {
+// archiveOf is where the job keeps the bytes that runs read; nil where it keeps none. It
+// is never inside the output folder: what lies there belongs to runs, their locks too.
+func archiveOf(job *rules.Job, base, out string) (*archive.Archive, error) {
 	if job.Evidence == nil {
 		return nil, nil
 	}
@@ -30,7 +31,28 @@ func archiveOf(job *rules.Job, base string) (*archive.Archive, error) {
 	if err != nil {
 		return nil, diskError(err, "the archive cannot be found")
 	}
-	return &archive.Archive{Dir: dir}, refuseLink(dir)
+	if err := refuseLink(dir); err != nil {
+		return nil, err
+	}
+	if out, err = filepath.Abs(out); err != nil {
+		return nil, diskError(err, "the output folder cannot be found")
+	}
+	if rel, err := filepath.Rel(realPath(out), realPath(dir)); err != nil || filepath.IsLocal(rel) {
+		return nil, fail.New(fail.Usage, "evidence.dir, %s, lies in the output folder", displayPath(dir)).
+			WithHint("name a folder beside it; several jobs may share one")
+	}
+	return &archive.Archive{Dir: dir}, nil
+}
+
+// realPath resolves the links of as much of an absolute path as is there.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(realPath(parent), filepath.Base(path))
+	}
+	return path
 }
 
 // keptOf gives the path of kept bytes, "" where they are not kept.
@@ -72,7 +94,7 @@ func lockArchive(ctx context.Context, a *archive.Archive) (func() error, error) 
 // keepEvidence keeps the bytes of every file that the run read. It is done before the run
 // is published: a run that says that its evidence is kept has it.
 func (r *run) keepEvidence(ctx context.Context, m *Manifest, rels ...*extract.Relation) (err error) {
-	a, err := archiveOf(r.Job, r.baseDir())
+	a, err := archiveOf(r.Job, r.baseDir(), r.OutPath())
 	if a == nil || err != nil {
 		return err
 	}

@@ -244,7 +244,7 @@ func (r *run) outputFolder(stage string) error {
 
 // stages runs the straight line.
 func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
-	kept, err := archiveOf(r.Job, r.baseDir())
+	kept, err := archiveOf(r.Job, r.baseDir(), r.OutPath())
 	if err != nil {
 		return err
 	}

@@ -157,3 +157,21 @@ func TestPullsAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestArchiveBesideOutputs: an archive in the output folder is refused before anything is
+// parsed, on whatever way it leads there: it would share folders and locks with the runs.
+func TestArchiveBesideOutputs(t *testing.T) {
+	for place, class := range map[string]fail.Class{
+		"out": fail.Usage, "out/stored": fail.Usage, "out/stored/2020-01-01": fail.Usage, "out/kept": fail.Usage,
+		"x/../out/kept": fail.Usage, "alias/kept": fail.Usage, "outer": fail.OK, ".": fail.OK,
+	} {
+		dir, load := storedJob(t)
+		must(t, os.Mkdir(filepath.Join(dir, "out"), 0o755))
+		must(t, os.Symlink("out", filepath.Join(dir, "alias")))
+		edit(t, filepath.Join(dir, "job.yaml"), "outputs: {dir: out}", "outputs: {dir: out}\nevidence: {dir: "+place+"}")
+		_, err := Run(t.Context(), load())
+		if fail.ClassOf(err) != class {
+			t.Errorf("%s: %v", place, err)
+		}
+	}
+}
