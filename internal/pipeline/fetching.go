@@ -217,7 +217,8 @@ func (f *fetching) place(p *pulling) (err error) {
 	if p.input.FileDate != "" {
 		p.home += "." + p.input.FileDate
 	}
-	for dir := p.home; len(dir) >= len(f.root); dir = filepath.Dir(dir) {
+	// Up to the folder of all evidence, which is above that of the job.
+	for dir, top := p.home, filepath.Dir(f.root); len(dir) >= len(top); dir = filepath.Dir(dir) {
 		if err := refuseLink(dir); err != nil {
 			return err
 		}
@@ -292,7 +293,7 @@ func (f *fetching) folder(home string, pulls []string, declared string) (dir str
 			text, err := os.ReadFile(filepath.Join(last, begunName))
 			_, done := os.Lstat(filepath.Join(last, fetch.SnapshotFile))
 			cut := err == nil && json.Unmarshal(text, &b) == nil && errors.Is(done, fs.ErrNotExist)
-			if cut && b.Declared == declared && time.Since(b.At) < pullGoesOn {
+			if cut && b.Declared == declared && time.Since(b.At) < pullGoesOn && noLinks(last) {
 				f.note("going on with the pull that was cut short: %s", displayPath(last))
 				return last, release, nil
 			}
@@ -337,6 +338,17 @@ func (f *fetching) folder(home string, pulls []string, declared string) (dir str
 		return "", nil, diskError(err, "the folder of the pull cannot be made")
 	}
 	return dir, release, nil
+}
+
+// noLinks tells whether all in a folder are files and folders: what is gone on with is
+// written into it, and not to where a link leads.
+func noLinks(dir string) bool {
+	return filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && !e.Type().IsRegular() {
+			err = fs.ErrInvalid
+		}
+		return err
+	}) == nil
 }
 
 // free locks a folder that was begun; nil where it was not, or is in somebody's hands.

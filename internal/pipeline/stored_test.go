@@ -175,3 +175,37 @@ func TestArchiveBesideOutputs(t *testing.T) {
 		}
 	}
 }
+
+// TestPullsFollowNoLink: nothing is pulled to where a link in the folder of the evidence
+// leads: one on the way refuses the pull, one in a pull that was cut short goes with it.
+func TestPullsFollowNoLink(t *testing.T) {
+	const home = "out/.evidence/stored/results.psp/2020-01-01"
+	for _, link := range []string{
+		"out/.evidence", "out/.evidence/stored", "out/.evidence/stored/results.psp", home,
+		home + "/0001", home + "/0001/files", home + "/0001/partial", home + "/0001/files/psp.csv",
+	} {
+		dir, load := storedJob(t)
+		target := t.TempDir()
+		if strings.Contains(link, "0001/") {
+			write(t, filepath.Join(dir, "export"), "#!/bin/sh\nexit 1\n")
+			if _, err := TakeSnapshot(t.Context(), load()); fail.ClassOf(err) != fail.Input {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(dir, "export"), "#!/bin/sh\nprintf 'id,at\\n'\n")
+		}
+		path := filepath.Join(dir, filepath.FromSlash(link))
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.RemoveAll(path))
+		must(t, os.Symlink(target, path))
+		want := fail.Usage
+		if strings.Contains(link, "0001") {
+			want = fail.OK
+		}
+		if _, err := TakeSnapshot(t.Context(), load()); fail.ClassOf(err) != want {
+			t.Errorf("%s: %v", link, err)
+		}
+		if entries, err := os.ReadDir(target); err != nil || len(entries) > 0 {
+			t.Errorf("%s: written to where it leads: %v, %v", link, entries, err)
+		}
+	}
+}
