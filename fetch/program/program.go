@@ -29,8 +29,10 @@ import (
 type Puller struct{}
 
 const (
-	mostSaid = 2 << 10         // bytes that are kept of what the program says on its standard error
-	grace    = 5 * time.Second // between the request to end and the end
+	mostSaid    = 2 << 10 // bytes that are kept of what the program says on its standard error
+	leastOfLine = 8       // bytes of a line of a secret that are looked for alone
+
+	grace = 5 * time.Second // between the request to end and the end
 )
 
 // passed are the variables that a program is given beside the declared ones.
@@ -65,6 +67,12 @@ func (Puller) Pull(ctx context.Context, r *fetch.Request) (*fetch.Snapshot, erro
 	defer w.Abort()
 	if err := s.run(ctx, r, w); err != nil {
 		return nil, err
+	}
+	// A pipe whose first program fails ends with status 0 as well, and gives nothing: that is
+	// no proof that there are no records.
+	if w.Size() == 0 {
+		return nil, fail.New(fail.Input, "the program of the source %s ended with status 0 and wrote nothing", r.Source().Name).
+			WithHint("where there may be no records, let it say so: by a header line, an empty JSON array, or a compressed file that is empty; start it by hand: %s", s.address())
 	}
 	f, err := w.Commit()
 	if err != nil {
@@ -257,6 +265,12 @@ func (t *tail) text(secrets []string) string {
 	b := t.b
 	for _, s := range secrets {
 		b = bytes.ReplaceAll(b, []byte(s), []byte("…"))
+		// A key of several lines may be said line by line.
+		for line := range strings.Lines(s) {
+			if line = strings.TrimSpace(line); len(line) >= leastOfLine {
+				b = bytes.ReplaceAll(b, []byte(line), []byte("…"))
+			}
+		}
 	}
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	last := strings.Map(func(c rune) rune {

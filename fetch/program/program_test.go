@@ -82,6 +82,8 @@ func TestOutput(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Setenv("PSP_KEY", "k-canary")
 	key := func(e *rules.Exec) { e.Env["KEY"] = rules.Secret{Env: "PSP_KEY"} }
+	t.Setenv("PSP_LINES", "-----BEGIN KEY-----\ncanary-of-line-two\n-----END KEY-----")
+	lines := func(e *rules.Exec) { e.Env["KEY"] = rules.Secret{Env: "PSP_LINES"} }
 	for name, c := range map[string]struct {
 		text   string
 		change func(*rules.Exec)
@@ -89,6 +91,9 @@ func TestRefused(t *testing.T) {
 		says   string
 	}{
 		"a status":             {"echo 1; echo 'no $KEY:' $KEY >&2; exit 3", key, fail.Input, `exit status 3: "no $KEY: …"`},
+		"a line of a key":      {"echo \"bad key $(echo \"$KEY\" | sed -n 2p)\" >&2; exit 1", lines, fail.Input, `"bad key …"`},
+		"nothing":              {":", nil, fail.Input, "wrote nothing"},
+		"a pipe that failed":   {"./gone 2>/dev/null | cat", nil, fail.Input, "wrote nothing"},
 		"a signal":             {"echo 1; kill -9 $$", nil, fail.Input, "signal: killed"},
 		"too long":             {"echo 1; sleep 60 & wait", func(e *rules.Exec) { e.Timeout = 300 * time.Millisecond }, fail.Temporary, "did not end in time"},
 		"too much":             {"yes", nil, fail.Input, "more than 1048576 bytes"},
