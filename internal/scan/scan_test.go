@@ -85,6 +85,7 @@ func TestMask(t *testing.T) {
 		{"no token: the word", "a token needs a key", ""},
 		{"no token: a hint", "add `key: {file: redact.key}`, or secret: {env: X}", ""},
 		{"no token: bypass", "bypass: nothing", ""},
+		{"no token: a pass of the cascade", "match: [{pass: operation_id, on: [operation_id]}]", ""},
 		{"no token: an e-mail", "ann@shop.example", ""},
 		{"no token: a plain URL", "https://psp.example:8443/charges/ch_123", ""},
 		{"no token: basic", "basic understanding", ""},

@@ -35,7 +35,7 @@ var secrets = []secret{
 	{regexp.MustCompile(`(?:\b|_)(eyJ)[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*)?`), []string{"eyj"}},
 	{regexp.MustCompile(`(?i)\b(authorization["']?\s*[:=]\s*["']?(?:basic|digest|token|apikey|negotiate)\s+)[A-Za-z0-9._~+/=-]{4,}`), []string{"authorization"}},
 	{regexp.MustCompile(`(?i)\b(bearer[ :=]+"?)[A-Za-z0-9._~+/=-]{8,}`), []string{"bearer"}},
-	{regexp.MustCompile(`(?i)(?:\b|_)((?:pass(?:word|wd|phrase|code)?|pwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret|token|credentials?)["']?\s*[=:]\s*["']?)[^\s"'&,;<>…{}()$*` + "`" + `\[\]][^\s"'&,;<>…]{3,}`),
+	{regexp.MustCompile(`(?i)(?:\b|_)((?:pass(?:word|wd|phrase|code)|pwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret|token|credentials?)["']?\s*[=:]\s*["']?)[^\s"'&,;<>…{}()$*` + "`" + `\[\]][^\s"'&,;<>…]{3,}`),
 		[]string{"pass", "pwd", "secret", "key", "token", "credential"}},
 	{regexp.MustCompile(`(?i)(\b[a-z][a-z0-9+.-]*://[^\s/:@"'<>]*:)[^\s/@"'<>…]+@`), []string{"://"}},
 }
