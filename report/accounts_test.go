@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -255,5 +256,16 @@ func TestFeesAreALine(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
+	}
+	fees := 0
+	for _, sheet := range []string{"Statement", "Accounts"} {
+		for _, r := range openBook(t, w.workbook()).rows[sheet] {
+			if slices.Contains(r, "fees") && slices.Contains(r, "fee_row") {
+				fees++
+			}
+		}
+	}
+	if fees != 2 {
+		t.Errorf("the workbook has %d lines of fees, want one by currency and one by account", fees)
 	}
 }

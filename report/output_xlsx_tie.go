@@ -60,7 +60,7 @@ func (x *workbook) statement() {
 		inside := s.row
 		check(zero(s.ref(op, read) + "-" + s.ref(op, read+1) + "-" + s.ref(op, inside)))
 		for _, l := range t.Lines {
-			start(lineNames[l.Class], l.Class, l.Reason)
+			start(lineName(l.Class, l.Reason), l.Class, l.Reason)
 			s.whole(l.OperationRows, styleCount)
 			amount(l.OperationAmount)
 			s.whole(l.ResultRows, styleCount)

@@ -132,7 +132,7 @@ func TestWorkbookStatement(t *testing.T) {
 		line(st.Currency, "less operations outside the period", "", "", 0, st.OperationsOutside, 0, "", "", false)
 		line(st.Currency, "operations in the period", "", "", st.OperationRows, st.Operations, 0, "", "", false)
 		for _, l := range st.Lines {
-			line(st.Currency, lineNames[l.Class], l.Class, l.Reason, l.OperationRows, l.OperationAmount, l.ResultRows, l.ResultAmount, l.Difference, true)
+			line(st.Currency, lineName(l.Class, l.Reason), l.Class, l.Reason, l.OperationRows, l.OperationAmount, l.ResultRows, l.ResultAmount, l.Difference, true)
 		}
 		line(st.Currency, "sum of the lines", "", "", st.OperationRows, st.Operations, st.ResultRows, st.Results, st.Difference, true)
 		line(st.Currency, "results in the period", "", "", 0, "", st.ResultRows, st.Results, st.Difference, false)
