@@ -94,9 +94,9 @@ func lockArchive(ctx context.Context, a *archive.Archive) (func() error, error) 
 // keepEvidence keeps the bytes of every file that the run read. It is done before the run
 // is published: a run that says that its evidence is kept has it.
 func (r *run) keepEvidence(ctx context.Context, m *Manifest, rels ...*extract.Relation) (err error) {
-	a, err := archiveOf(r.Job, r.baseDir(), r.OutPath())
-	if a == nil || err != nil {
-		return err
+	a := r.kept
+	if a == nil {
+		return nil
 	}
 	unlock, err := lockArchive(ctx, a)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/recon-batch/recon-batch/classify"
 	"github.com/recon-batch/recon-batch/extract"
+	"github.com/recon-batch/recon-batch/internal/archive"
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/match"
@@ -31,7 +32,8 @@ type run struct {
 	former    *superseding
 	lately    *lately
 	snapshots []Snapshot
-	knowers   *knowers // nil: no effect that nobody asked for is undone
+	kept      *archive.Archive // nil: the bytes of the inputs are not kept
+	knowers   *knowers         // nil: no effect that nobody asked for is undone
 
 	mu       sync.Mutex // of what follows, and of Progress
 	stage    Stage
@@ -75,6 +77,9 @@ func (r *run) prepare() error {
 		return err
 	}
 	if err := r.Allowed.check(r.Options); err != nil {
+		return err
+	}
+	if r.kept, err = archiveOf(r.Job, r.baseDir(), r.OutPath()); err != nil {
 		return err
 	}
 	if r.budget, err = NewBudget(r.Memory); err != nil {
@@ -244,12 +249,8 @@ func (r *run) outputFolder(stage string) error {
 
 // stages runs the straight line.
 func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
-	kept, err := archiveOf(r.Job, r.baseDir(), r.OutPath())
-	if err != nil {
-		return err
-	}
 	var rels [2]*extract.Relation
-	err = r.do(ctx, db, StageExtract, func() error {
+	err := r.do(ctx, db, StageExtract, func() error {
 		// Both sides at once. Each is read to its end, so that the error of a run does
 		// not depend on which side fails first.
 		var errs [2]error
@@ -257,7 +258,7 @@ func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 		for i, side := range rules.Sides {
 			wg.Go(func() {
 				rels[i], errs[i] = extract.Load(ctx, db, r.bound, side, extract.Options{
-					StageDir: files, BaseDir: r.baseDir(), Progress: r.reading, Pinned: pinnedOf(r.again, side), Kept: keptOf(kept),
+					StageDir: files, BaseDir: r.baseDir(), Progress: r.reading, Pinned: pinnedOf(r.again, side), Kept: keptOf(r.kept),
 				})
 			})
 		}
