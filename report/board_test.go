@@ -202,7 +202,7 @@ func TestBoardRedacts(t *testing.T) {
 func TestBoardItems(t *testing.T) {
 	w := newWorld(t).load()
 	w.exec("UPDATE items SET set_id = 1 WHERE item_id = 'i-5'")
-	w.build()
+	s := w.build()
 	data, err := boardPage(t.Context(), w.db)
 	if err != nil {
 		t.Fatal(err)
@@ -250,6 +250,23 @@ func TestBoardItems(t *testing.T) {
 	if len(got) != len(want) {
 		t.Errorf("%d rows: %q", len(got), got)
 	}
+	// The sample that is readable without a script says the same.
+	for _, e := range s.Exceptions.Items {
+		at := fmt.Sprintf("%s/%s", recordOf(e.Operation), recordOf(e.Result))
+		if e.Action == nil || !strings.HasPrefix(want[at], e.Action.ItemID+" ") || !strings.HasSuffix(want[at], " "+e.Action.Queue) || e.Action.Since == "" {
+			t.Errorf("the row %s of the sample has %+v, want %q", at, e.Action, want[at])
+		}
+	}
+	if len(s.Exceptions.Items) != len(want) {
+		t.Errorf("%d rows in the sample", len(s.Exceptions.Items))
+	}
+}
+
+func recordOf(r *RowRef) string {
+	if r == nil {
+		return "-"
+	}
+	return fmt.Sprint(r.Record)
 }
 
 // Amounts of the board are those of the summary.

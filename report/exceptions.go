@@ -53,9 +53,34 @@ func exceptions(ctx context.Context, db *duck.DB, in *Input, red *redactor) (Exc
 		out.Items = append(out.Items, e)
 		return nil
 	})
+	if err != nil {
+		return out, err
+	}
 	out.Showing = int64(len(out.Items))
-	return out, err
+	return out, out.actions(ctx, db, red)
 }
+
+// actions says of each row of the sample what is to be done about it.
+func (x *Exceptions) actions(ctx context.Context, db *duck.DB, red *redactor) error {
+	since := instantText("i.since_us")
+	if red.redacted("created_at") || red.redacted("updated_at") {
+		since = "CAST(NULL AS VARCHAR)"
+	}
+	slots := duck.Slots{"owner": cutExpr("CAST(i.owner AS VARCHAR)"), "due": instantText("i.due_us"), "since": since}
+	return each(ctx, db, sqlExceptionsActions.Render(slots), func(rows *sql.Rows) error {
+		var place int
+		var a Action
+		var owner, due, began, risk sql.NullString
+		if err := rows.Scan(&place, &a.ItemID, &a.Queue, &owner, &due, &began, &risk); err != nil {
+			return err
+		}
+		a.Owner, a.DueAt, a.Since, a.Risk = nullText(owner), nullText(due), nullText(began), nullText(risk)
+		x.Items[place-1].Action = &a
+		return nil
+	})
+}
+
+var sqlExceptionsActions = parseSQL("exceptions_actions")
 
 // eachException reads a wide view with places, in their order.
 func eachException(ctx context.Context, db *duck.DB, job *rules.Job, red *redactor, view string, f func(Exception) error) error {

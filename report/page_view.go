@@ -88,6 +88,19 @@ func (p *page) local(text string) string {
 	return t.In(p.zone).Format("2006-01-02 15:04:05")
 }
 
+// openFor is how long something has been open at the reference time.
+func (p *page) openFor(since string) string {
+	from, err := time.Parse(time.RFC3339Nano, since)
+	if err != nil {
+		return since
+	}
+	asOf, err := time.Parse(time.RFC3339Nano, p.S.AsOf)
+	if err != nil {
+		return since
+	}
+	return ageText(int64(asOf.Sub(from) / time.Second))
+}
+
 // place says where a record stands.
 func (p *page) place(side string, r *RowRef) place {
 	return place{Side: side, File: r.File, Record: r.Record, SHA256: r.SHA256, At: p.files[fileKey{side, r.Source, r.File}]}
@@ -96,7 +109,7 @@ func (p *page) place(side string, r *RowRef) place {
 // funcs are what the templates call.
 func (p *page) funcs() template.FuncMap {
 	return template.FuncMap{
-		"shown": shown, "whole": visible, "count": count, "money": grouped, "orNone": orNone, "local": p.local, "age": oldestText, "lag": ageText, "finding": findingText, "withheld": withheldText, "mode": modeText, "id": idOf,
+		"shown": shown, "whole": visible, "count": count, "money": grouped, "orNone": orNone, "local": p.local, "openFor": p.openFor, "age": oldestText, "lag": ageText, "finding": findingText, "withheld": withheldText, "mode": modeText, "id": idOf,
 		"num":       func(n int64) string { return grouped(fmt.Sprint(n)) },
 		"numi":      func(n int) string { return grouped(fmt.Sprint(n)) },
 		"settled":   func(class, reason string) bool { return !needsWork(class, reason) },

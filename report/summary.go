@@ -341,6 +341,17 @@ type Exception struct {
 	ResultAmount    string  `json:"result_amount,omitempty"`
 	Difference      string  `json:"difference,omitempty"` // empty where currencies differ or no amount is readable
 	Values          []Value `json:"values"`
+	Action          *Action `json:"action"` // what is to be done about it; null: nothing is proposed
+}
+
+// Action is what is proposed for an exception: the item that stands for it, or for its set.
+type Action struct {
+	ItemID string `json:"item_id"`
+	Queue  string `json:"queue"`
+	Owner  string `json:"owner,omitempty"`
+	DueAt  string `json:"due_at,omitempty"`
+	Since  string `json:"since,omitempty"` // when its time began; not where a source proves nothing for it, nor where the time is hidden
+	Risk   string `json:"risk,omitempty"`  // of acting twice
 }
 
 // RowRef says where a row stands and what its verdict is.
