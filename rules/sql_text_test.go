@@ -130,7 +130,7 @@ func TestSQLWords(t *testing.T) {
 		{Postgres, "SELECT x::date", ""},
 		{Postgres, "SELECT E'\\':a', :b", "b"},
 		{Postgres, "SELECT '\\', :b", "b"}, // a backslash is a character
-		{MySQL, "SELECT '\\', :b, '", ""},     // it escapes
+		{MySQL, "SELECT '\\', :b, '", ""},  // it escapes
 		{Postgres, "SELECT xe'\\', :b --'", "b"},
 		{Postgres, "SELECT 5--3 :a\n, :b", "b"},
 		{MySQL, "SELECT 5--3, :a", "a"},
