@@ -78,9 +78,17 @@ func Build(ctx context.Context, db *duck.DB, in *Input) (*Summary, error) {
 }
 
 // ask fills what the relations say. What does not need each other is asked at the same
-// time, two questions at once: a small day is mostly the planning of many statements.
+// time: a small day is mostly the planning of many statements.
 func (m *measures) ask(ctx context.Context, db *duck.DB, in *Input, red *redactor, s *Summary) error {
-	err := sideBySide(ctx,
+	var err error
+	if s.Exceptions, err = exceptions(ctx, db, in, red); err != nil {
+		return err
+	}
+	err = sideBySide(ctx,
+		func(ctx context.Context) (err error) { // the rows of the board are put together outside of the engine
+			s.Board, err = board(ctx, db, in, red, s.Exceptions.Of)
+			return err
+		},
 		func(ctx context.Context) (err error) {
 			if s.Accounts, err = accountStatements(ctx, db, in, s); err != nil {
 				return err
@@ -98,9 +106,6 @@ func (m *measures) ask(ctx context.Context, db *duck.DB, in *Input, red *redacto
 			if err := policyParts(ctx, db, in, s); err != nil {
 				return err
 			}
-			if s.Exceptions, err = exceptions(ctx, db, in, red); err != nil {
-				return err
-			}
 			s.Unresolved, err = unresolved(ctx, db, in)
 			return err
 		})
@@ -109,14 +114,7 @@ func (m *measures) ask(ctx context.Context, db *duck.DB, in *Input, red *redacto
 	}
 	return sideBySide(ctx,
 		func(ctx context.Context) error { return causes(ctx, db, in, red, s) },
-		func(ctx context.Context) error {
-			if err := courses(ctx, db, in, s); err != nil {
-				return err
-			}
-			var err error
-			s.Board, err = board(ctx, db, in, red, s.Exceptions.Of)
-			return err
-		})
+		func(ctx context.Context) error { return courses(ctx, db, in, s) })
 }
 
 // sideBySide runs functions at the same time and returns the first error.
