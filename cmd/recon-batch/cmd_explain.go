@@ -44,15 +44,7 @@ type explainDocument struct {
 }
 
 func (s *session) explain(c *cli.Context) error {
-	args, err := s.positionals(c, "JOB.yaml", "ID")
-	if err != nil {
-		return err
-	}
-	asJSON, err := outputMode(c)
-	if err != nil {
-		return err
-	}
-	opt, err := s.runOptions(c, args[0])
+	args, asJSON, opt, err := s.jobCall(c, "JOB.yaml", "ID")
 	if err != nil {
 		return err
 	}

@@ -78,15 +78,7 @@ EXAMPLES
 }
 
 func (s *session) run(c *cli.Context) error {
-	args, err := s.positionals(c, "JOB.yaml")
-	if err != nil {
-		return err
-	}
-	asJSON, err := outputMode(c)
-	if err != nil {
-		return err
-	}
-	opt, err := s.runOptions(c, args[0])
+	args, asJSON, opt, err := s.jobCall(c, "JOB.yaml")
 	if err != nil {
 		return err
 	}
@@ -112,6 +104,20 @@ func (s *session) run(c *cli.Context) error {
 		return s.writeJSON(documentOf(res))
 	}
 	return s.printRun(res, args[0], c.String("out"))
+}
+
+// jobCall reads what all commands that take a job file have in common: the arguments, of
+// which names are the names and the first is the job file, the form of the output, and the
+// options of a run.
+func (s *session) jobCall(c *cli.Context, names ...string) (args []string, asJSON bool, opt *pipeline.Options, err error) {
+	if args, err = s.positionals(c, names...); err != nil {
+		return nil, false, nil, err
+	}
+	if asJSON, err = outputMode(c); err != nil {
+		return nil, false, nil, err
+	}
+	opt, err = s.runOptions(c, args[0])
+	return args, asJSON, opt, err
 }
 
 // runOptions reads the flags that run and plan share.

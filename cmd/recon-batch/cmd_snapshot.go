@@ -54,15 +54,7 @@ func giveUpFlag() cli.Flag {
 const defaultGiveUp = 2 * time.Hour
 
 func (s *session) snapshot(c *cli.Context) error {
-	args, err := s.positionals(c, "JOB.yaml")
-	if err != nil {
-		return err
-	}
-	asJSON, err := outputMode(c)
-	if err != nil {
-		return err
-	}
-	opt, err := s.runOptions(c, args[0])
+	_, asJSON, opt, err := s.jobCall(c, "JOB.yaml")
 	if err != nil {
 		return err
 	}

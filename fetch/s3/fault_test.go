@@ -108,6 +108,7 @@ func TestFaults(t *testing.T) {
 			rw.WriteHeader(rec.Code)
 			for len(body) > 0 {
 				n := min(len(body), 50<<10)
+				// A client that has gone is one of the cases: the pull itself says how it ended.
 				_, _ = rw.Write(body[:n])
 				_ = http.NewResponseController(rw).Flush()
 				body = body[n:]
@@ -333,6 +334,7 @@ func TestStalled(t *testing.T) {
 			rw.Header()[k] = v
 		}
 		rw.WriteHeader(rec.Code)
+		// The client may have gone by then, which the pull itself tells.
 		_, _ = rw.Write(rec.Body.Bytes()[:200_000])
 		_ = http.NewResponseController(rw).Flush()
 		select {

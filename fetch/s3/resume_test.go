@@ -200,7 +200,7 @@ func TestKilled(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait()
+	_ = cmd.Wait() // killed, which is its error
 	end := stored(t, dir)
 	if names, err := os.ReadDir(filepath.Join(dir, fetch.FilesDir)); err != nil || len(names) > 0 {
 		t.Fatalf("a killed pull left %v %v", names, err)

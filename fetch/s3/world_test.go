@@ -201,7 +201,7 @@ func whole(t testing.TB, a *asked, s *fetch.Snapshot, want map[string][]byte) {
 func noise(seed uint64, n int) []byte {
 	r := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), 7})
 	b := make([]byte, n)
-	_, _ = r.Read(b)
+	_, _ = r.Read(b) // ChaCha8 never fails
 	return b
 }
 
@@ -314,6 +314,7 @@ func broken(w http.ResponseWriter, r *http.Request, forward http.Handler, after 
 		w.Header()[k] = v
 	}
 	w.WriteHeader(rec.Code)
+	// The connection is broken off below, whatever the client took.
 	_, _ = w.Write(body[:min(after, len(body))])
 	_ = http.NewResponseController(w).Flush()
 	panic(http.ErrAbortHandler)

@@ -17,8 +17,9 @@ var layers = map[string]int{
 	"internal/scan":        0, // card numbers, IBANs and secrets in texts
 	"internal/hole":        0, // by which tests take checks out of the guard
 	"internal/xmlstream":   0, // XML in bounded memory
-	"internal/testpg":      0, // a PostgreSQL server for tests
-	"internal/testmaria":   0, // a MariaDB server for tests
+	"internal/testuser":    0, // a user for servers of tests
+	"internal/testpg":      1, // a PostgreSQL server for tests
+	"internal/testmaria":   1, // a MariaDB server for tests
 	"internal/testproxy":   0, // a bad network for tests
 	"internal/testversity": 0, // an S3 server for tests
 	"internal/testprom":    0, // promtool and a Pushgateway for tests

@@ -10,11 +10,10 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
-	"syscall"
 	"time"
+
+	"github.com/recon-batch/recon-batch/internal/testuser"
 )
 
 // tester is what Start needs of a test.
@@ -50,7 +49,7 @@ func Start(t tester) (socket string) {
 			t.Errorf("the folder of MariaDB cannot be removed: %v", err)
 		}
 	})
-	as, err := owner(dir)
+	as, err := testuser.Own(dir, "mysql", "nobody")
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -138,31 +137,4 @@ func find() (server, install string, err error) {
 		return "", "", errors.New("MariaDB is missing: scripts/install-mariadb, or as root on Debian apt-get install mariadb-server")
 	}
 	return server, install, nil
-}
-
-// owner lets MariaDB run as another user where the test runs as root, and gives that user
-// the folder.
-func owner(dir string) (*syscall.SysProcAttr, error) {
-	if os.Geteuid() != 0 {
-		return nil, nil
-	}
-	for _, name := range []string{"mysql", "nobody"} {
-		u, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, err := strconv.ParseUint(u.Uid, 10, 32)
-		if err != nil {
-			return nil, err
-		}
-		gid, err := strconv.ParseUint(u.Gid, 10, 32)
-		if err != nil {
-			return nil, err
-		}
-		if err := os.Chown(dir, int(uid), int(gid)); err != nil {
-			return nil, err
-		}
-		return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
-	}
-	return nil, errors.New("MariaDB does not run as root, and there is no user mysql or nobody")
 }

@@ -8,11 +8,10 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"syscall"
+
+	"github.com/recon-batch/recon-batch/internal/testuser"
 )
 
 // tester is what Start needs of a test.
@@ -65,7 +64,7 @@ func start(t tester, prepare func(run runner, data string)) (dsn string) {
 			t.Errorf("the folder of PostgreSQL cannot be removed: %v", err)
 		}
 	})
-	as, err := owner(dir)
+	as, err := testuser.Own(dir, "postgres", "nobody")
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -112,31 +111,4 @@ func find() (string, error) {
 		}
 	}
 	return "", errors.New("PostgreSQL is missing: scripts/install-postgres, or as root on Debian apt-get install postgresql")
-}
-
-// owner lets PostgreSQL run as another user where the test runs as root, since it
-// refuses to run as root, and gives that user the folder.
-func owner(dir string) (*syscall.SysProcAttr, error) {
-	if os.Geteuid() != 0 {
-		return nil, nil
-	}
-	for _, name := range []string{"postgres", "nobody"} {
-		u, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, err := strconv.ParseUint(u.Uid, 10, 32)
-		if err != nil {
-			return nil, err
-		}
-		gid, err := strconv.ParseUint(u.Gid, 10, 32)
-		if err != nil {
-			return nil, err
-		}
-		if err := os.Chown(dir, int(uid), int(gid)); err != nil {
-			return nil, err
-		}
-		return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
-	}
-	return nil, errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody")
 }
