@@ -28,6 +28,7 @@ var layers = map[string]int{
 	"rules":                1,
 	"internal/duck":        1,
 	"internal/archive":     2, // bytes by their digest
+	"internal/folder":      1, // local files by name and pattern
 	"internal/secret":      2, // what a job file only refers to
 	"extract":              2,
 	"fetch":                3, // brings evidence from elsewhere
