@@ -71,16 +71,9 @@ func (l Local) List(_ context.Context, pattern string, literal bool) ([]Entry, e
 	if err != nil {
 		return nil, err
 	}
-	base := l.Base
-	if base == "" {
-		base = "."
-	}
 	var out []Entry
 	for _, rel := range names {
-		e := Entry{Name: filepath.ToSlash(rel), dir: dir, rel: rel}
-		if dir != base {
-			e.Name = filepath.ToSlash(filepath.Join(dir, rel))
-		}
+		e := Entry{Name: l.name(dir, rel, filepath.IsAbs(pattern)), dir: dir, rel: rel}
 		f, err := folder.Open(dir, rel)
 		if err != nil {
 			if _, gone := os.Lstat(filepath.Join(dir, rel)); errors.Is(gone, fs.ErrNotExist) {
@@ -97,6 +90,17 @@ func (l Local) List(_ context.Context, pattern string, literal bool) ([]Entry, e
 		out = append(out, e)
 	}
 	return out, nil
+}
+
+// name is how a job writes a file: as a path from its folder, unless it said a whole path.
+func (l Local) name(dir, rel string, absolute bool) string {
+	name := filepath.Join(dir, rel)
+	if base := filepath.Clean(l.Base); !absolute {
+		if r, err := filepath.Rel(base, name); err == nil {
+			name = r
+		}
+	}
+	return filepath.ToSlash(name)
 }
 
 // Open is that of [Store].

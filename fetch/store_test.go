@@ -29,6 +29,10 @@ func TestLocalStore(t *testing.T) {
 	put(filepath.Join(base, "in/c.txt"), "c")
 	put(filepath.Join(outside, "far.csv"), "far")
 	s := Local{Base: base}
+	beside, err := filepath.Rel(base, outside)
+	if err != nil {
+		t.Fatal(err)
+	}
 	far := filepath.ToSlash(filepath.Join(outside, "far.csv"))
 	for _, c := range []struct {
 		pattern string
@@ -41,6 +45,7 @@ func TestLocalStore(t *testing.T) {
 		{"./in/a.csv", false, []string{"in/a.csv"}},
 		{"in/none.csv", false, nil},
 		{outside + "/*.csv", false, []string{far}},
+		{beside + "/*.csv", false, []string{beside + "/far.csv"}},
 	} {
 		var names []string
 		es, err := s.List(t.Context(), c.pattern, c.literal)
