@@ -11,10 +11,12 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/recon-batch/recon-batch/internal/fail"
 )
@@ -129,6 +131,9 @@ func (p *Partial) piece(end int64, want uint32) (whole bool, err error) {
 
 // Size is what is there, in bytes.
 func (p *Partial) Size() int64 { return p.size }
+
+// ReadAt reads what is there, from an offset.
+func (p *Partial) ReadAt(b []byte, from int64) (int, error) { return p.data.ReadAt(b, from) }
 
 // Place writes a piece that is not the next one yet, at its offset, so that several can be
 // written at the same time. It counts when [Partial.Append] comes to it with the same bytes.
@@ -329,6 +334,20 @@ func (d *Done) Bytes() (int64, error) {
 		}
 	}
 	return total, nil
+}
+
+// Room tells how many bytes more the disk has to take for files of so many in all, beside
+// what an interrupted pull left, and how many it has room for.
+func (d *Done) Room(total int64) (more, free int64, err error) {
+	there, err := d.Bytes()
+	if err != nil {
+		return 0, 0, err
+	}
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(d.dir, &fs); err != nil {
+		return 0, math.MaxInt64, nil // not known; what is written tells
+	}
+	return total - there, int64(fs.Bavail) * int64(fs.Bsize), nil
 }
 
 // Remove takes away the list and all pieces: the pull is whole.

@@ -224,11 +224,5 @@ func (st *store) at(key string) string { return "s3://" + st.bucket + "/" + key 
 
 // clean makes a text of others fit for an error: no secrets, no control characters.
 func (st *store) clean(text string) string {
-	text = strings.Map(func(c rune) rune {
-		if c < ' ' || c >= 0x7f && c < 0xa0 || c >= 0x2028 && c <= 0x202e || c >= 0x2066 && c <= 0x2069 {
-			return ' '
-		}
-		return c
-	}, strings.ToValidUTF8(st.secrets.Hide(text), ""))
-	return text
+	return st.secrets.Clean(text)
 }

@@ -217,12 +217,7 @@ func innermost(err error) string {
 }
 
 // cut is the beginning of what others say, without secrets.
-func (p *pull) cut(text string) string {
-	if text = p.st.clean(text); len(text) > 300 {
-		text = strings.ToValidUTF8(text[:300], "") + "…"
-	}
-	return text
-}
+func (p *pull) cut(text string) string { return p.st.secrets.Cut(text) }
 
 // skew is how far the clocks are apart.
 func skew(now time.Time, header http.Header) string {

@@ -24,7 +24,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -185,18 +184,11 @@ func (p *pull) room(objects []*object) error {
 	if total > p.of.Most {
 		return p.fail(fail.Input, "raise s3.max_bytes, or name fewer objects", "%s are %d bytes in %d objects, more than %d", p.r.Input.Path, total, len(objects), p.of.Most)
 	}
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(p.r.Dir, &fs); err != nil {
-		return nil // not known; what is written tells
+	more, free, err := p.done.Room(total)
+	if err == nil && more > free {
+		err = p.fail(fail.Resources, "free disk, or name another folder", "%s are %d bytes more, and the disk has room for %d", p.r.Input.Path, more, free)
 	}
-	there, err := p.done.Bytes()
-	if err != nil {
-		return err
-	}
-	if free := int64(fs.Bavail) * int64(fs.Bsize); total-there > free {
-		return p.fail(fail.Resources, "free disk, or name another folder", "%s are %d bytes more, and the disk has room for %d", p.r.Input.Path, total-there, free)
-	}
-	return nil
+	return err
 }
 
 // digest says what is asked for, without secrets.

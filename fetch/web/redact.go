@@ -101,6 +101,24 @@ func (s *Secrets) Shown(u *url.URL) string {
 	return s.Hide(v.String())
 }
 
+// Clean makes a text of others fit for an error: without secrets and control characters.
+func (s *Secrets) Clean(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' || c >= 0x7f && c < 0xa0 || c >= 0x2028 && c <= 0x202e || c >= 0x2066 && c <= 0x2069 {
+			return ' '
+		}
+		return c
+	}, strings.ToValidUTF8(s.Hide(text), ""))
+}
+
+// Cut is the beginning of a text of others, cleaned.
+func (s *Secrets) Cut(text string) string {
+	if text = s.Clean(text); len(text) > 300 {
+		text = strings.ToValidUTF8(text[:300], "") + "…"
+	}
+	return text
+}
+
 // excerpt is the beginning of what an answer says, for an error.
 func (s *Secrets) excerpt(b []byte) string {
 	text := strings.Map(func(c rune) rune {
