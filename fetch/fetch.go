@@ -44,6 +44,9 @@ type Request struct {
 	Note     func(format string, args ...any)        // tells people something; never nil
 	Progress func(name string, bytes, records int64) // of one file so far; never nil
 
+	Questions [][]string // of a lookup: for each operation the keys to ask by, one after the other
+	LeftOut   int64      // operations that are not asked about, for want of room
+
 	lost int // sessions that were lost before the one that gave the input
 }
 
@@ -85,6 +88,7 @@ type File struct {
 	Version  string `json:"version,omitempty"` // by which the source pins it: VersionId, ETag
 	Modified string `json:"modified,omitempty"`
 	Records  int64  `json:"records,omitempty"` // where the puller counts them
+	Raw      bool   `json:"raw,omitempty"`     // it is kept as evidence, and read in another form that is beside it
 }
 
 // Puller pulls one kind of source.

@@ -138,11 +138,24 @@ func ReadSnapshot(dir string) (*Snapshot, error) {
 	return s, nil
 }
 
-// Names of the files, in the order in which they are read.
+// Names of the files that are read, in the order in which they are.
 func (s *Snapshot) Names() []string {
-	out := make([]string, len(s.Files))
-	for i, f := range s.Files {
-		out[i] = filepath.FromSlash(f.Name)
+	out := []string{}
+	for _, f := range s.Files {
+		if !f.Raw {
+			out = append(out, filepath.FromSlash(f.Name))
+		}
+	}
+	return out
+}
+
+// Digests are the SHA-256 of these files, in their order.
+func (s *Snapshot) Digests() []string {
+	out := []string{}
+	for _, f := range s.Files {
+		if !f.Raw {
+			out = append(out, f.SHA256)
+		}
 	}
 	return out
 }

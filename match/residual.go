@@ -16,7 +16,7 @@ func (c *cascade) views() error {
 			return err
 		}
 	}
-	return nil
+	return lookups(c.ctx, c.db, c.res)
 }
 
 // viewSQL reads the staged files of a side. Beside the staged columns it has, for

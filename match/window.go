@@ -102,6 +102,11 @@ func segments(iv extract.Interval) []segment {
 // covers, without gap and whole, the time from created − skew to Due + skew + lag.
 // NULL where the operation has no creation time and the coverage needs one.
 func Covered(job *rules.Bound, s ColumnSet, coverage []extract.Interval) string {
+	return coveredOr(job, s, coverage, func(string) string { return "false" })
+}
+
+// coveredOr is Covered, where an account covers an operation as well for which the other condition holds.
+func coveredOr(job *rules.Bound, s ColumnSet, coverage []extract.Interval, otherwise func(account string) string) string {
 	accounts := map[string][]extract.Interval{}
 	for _, iv := range coverage {
 		accounts[iv.Account] = append(accounts[iv.Account], iv)
@@ -128,7 +133,7 @@ func Covered(job *rules.Bound, s ColumnSet, coverage []extract.Interval) string 
 					s.Instant("created_at"), skew, seg.from, Due(job.Job, s), skew+seg.lag, seg.until)))
 			}
 		}
-		knows, covers := or(ks), or(cs)
+		knows, covers := or(ks), or(append(cs, otherwise(name)))
 		all = append(all, or([]string{not(knows), covers}))
 		any = append(any, knows)
 	}

@@ -15,7 +15,7 @@ import (
 func (d *decoder) api(o *object, s *Source) *API {
 	a := &API{
 		Web: d.web(o), URL: Template(o.text("url", "")), Method: choice(o, "method", "GET", "GET", "POST"), Safe: o.boolean("safe", false),
-		Name: Template(o.text("name", "page.json")), Query: map[string][]string{}, Headers: map[string]Template{"Accept": "application/json"},
+		Name:    Template(o.text("name", "page.json")),
 		Records: d.memberPath(o, "records", jsonPathPattern), Count: d.memberPath(o, "count", scalarPathPattern),
 		Total: d.memberPath(o, "total", scalarPathPattern), Through: d.memberPath(o, "through", scalarPathPattern),
 	}
@@ -28,28 +28,7 @@ func (d *decoder) api(o *object, s *Source) *API {
 		known = []string{"from", "until"}
 	}
 	d.apiURL(o.at("url"), a.URL, days, known, a.Private)
-	if n := o.node("query"); n != nil {
-		d.free(n, o.at("query"), func(name string, _, v *yaml.Node, p string) {
-			a.Query[name] = d.texts(v, p)
-			for _, text := range a.Query[name] {
-				d.webTemplate(p, Template(text), days, known)
-			}
-		})
-	}
-	if n := o.node("headers"); n != nil {
-		d.free(n, o.at("headers"), func(name string, _, v *yaml.Node, p string) {
-			d.header(p, name)
-			text, _ := d.scalar(v, p)
-			if strings.EqualFold(name, "authorization") || strings.EqualFold(name, "cookie") {
-				d.fail(p, "secrets go to `auth`", "%s: a secret is never written in the job file", p)
-			}
-			d.webTemplate(p, Template(text), days, known)
-			if strings.EqualFold(name, "accept") {
-				name = "Accept"
-			}
-			a.Headers[name] = Template(text)
-		})
-	}
+	a.Query, a.Headers = d.webQuery(o, days, known), d.webHeaders(o, days, known)
 	if n := o.node("body"); n != nil {
 		a.Body = d.jsonBody(n, o.at("body"), days, known)
 		if a.Method != "POST" {

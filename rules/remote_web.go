@@ -321,6 +321,40 @@ func (d *decoder) header(path, name string) {
 	}
 }
 
+// webQuery reads the parameters of requests, with the placeholders that are known then.
+func (d *decoder) webQuery(o *object, days bool, known []string) map[string][]string {
+	out := map[string][]string{}
+	if n := o.node("query"); n != nil {
+		d.free(n, o.at("query"), func(name string, _, v *yaml.Node, p string) {
+			out[name] = d.texts(v, p)
+			for _, text := range out[name] {
+				d.webTemplate(p, Template(text), days, known)
+			}
+		})
+	}
+	return out
+}
+
+// webHeaders reads the headers of requests.
+func (d *decoder) webHeaders(o *object, days bool, known []string) map[string]Template {
+	out := map[string]Template{"Accept": "application/json"}
+	if n := o.node("headers"); n != nil {
+		d.free(n, o.at("headers"), func(name string, _, v *yaml.Node, p string) {
+			d.header(p, name)
+			text, _ := d.scalar(v, p)
+			if strings.EqualFold(name, "authorization") || strings.EqualFold(name, "cookie") {
+				d.fail(p, "secrets go to `auth`", "%s: a secret is never written in the job file", p)
+			}
+			d.webTemplate(p, Template(text), days, known)
+			if strings.EqualFold(name, "accept") {
+				name = "Accept"
+			}
+			out[name] = Template(text)
+		})
+	}
+	return out
+}
+
 // webURL checks an address that is asked: https, or http where private addresses are
 // allowed, without user and fragment.
 func (d *decoder) webURL(path, text string, private bool) {

@@ -9,5 +9,6 @@ SELECT o.rid,
   /*$has_window*/ AS has_window,
   /*$time_missing*/ AS time_missing,
   /*$due*/ AS due_us,
-  /*$covered*/ AS covered
+  /*$covered*/ AS covered,
+  /*$proved*/ AS proved
 FROM res_o o

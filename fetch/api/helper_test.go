@@ -64,7 +64,12 @@ func request(t testing.TB, source, at string) *fetch.Request {
 	if !strings.Contains(source, "allow_private") {
 		source = "{" + settings + strings.TrimPrefix(source, "{")
 	}
-	job := declared(t, "api: "+strings.ReplaceAll(source, "AT/", at+"/"))
+	return requestOf(t, declared(t, "api: "+strings.ReplaceAll(source, "AT/", at+"/")))
+}
+
+// requestOf the one source of a job, in a fresh folder.
+func requestOf(t testing.TB, job *rules.Job) *fetch.Request {
+	t.Helper()
 	bound, err := job.Bind("2026-11-29", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,10 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/recon-batch/recon-batch/fetch"
 	"github.com/recon-batch/recon-batch/fetch/web"
@@ -20,109 +23,229 @@ import (
 	"github.com/recon-batch/recon-batch/rules"
 )
 
-// Lookup is how a service is asked about single operations, one request each.
-type Lookup struct {
-	URL     rules.Template      // with {key}, where the query has none
-	Query   map[string][]string // templates, with {key}
-	Records string              // path of the array of records; "" the answer is the array
-	One     bool                // the answer is the record itself
-	Key     string              // path in a record whose value has to be the key; "" not compared
-	Absent  []int               // statuses that say that there is none, such as 404
-	Known   string              // a key that the service has a record of. It is asked for first, and unless it is found no silence counts; required with Absent
-	Exact   bool                // the service answers from its books
-	Lag     time.Duration       // how far the answers may lag behind
+// Asker asks about single operations: sources of the kind lookup, after the match of all
+// others. Request.Questions says which.
+type Asker struct {
+	Pause time.Duration // of the first wait before a request is sent again; 0: a second
 }
 
-// What a service says about a key.
-type Finding string
-
-// Findings. Whatever is not clearly one of the first two is the third.
-const (
-	Found   Finding = "found"
-	None    Finding = "none"
-	Unknown Finding = "unknown"
-)
-
-// Answer is what a service said about one key.
-type Answer struct {
-	Key     string
-	Finding Finding
-	File    fetch.File // of the answer as it came; without a name where none was stored
-	Records int64
-	At      time.Time // of the request, by the earlier of our clock and that of the service
-
-	// Covers is the instant up to which the answer None speaks of the operation: At less
-	// the lag, where the service is exact or says its lag. Zero: its silence proves nothing.
-	Covers time.Time
-
-	Err error // why it is unknown
-}
-
-// Lookup asks about keys, in their order, through the client of the source of the request:
-// GET alone, at its rate. Answers are stored below Request.Dir like pages; those that an
-// interrupted call stored are not asked for again, unless they are unknown. A key whose
-// request fails is unknown, and the others are asked for, until requests.failures attempts
-// in a row have failed. The error is one of the declaration, of the disk, or of a run that ends.
-func (p Puller) Lookup(ctx context.Context, r *fetch.Request, how Lookup, keys []string) ([]Answer, error) {
-	l, err := p.prepare(r)
+// Pull implements fetch.Puller: it asks by GET alone, at the rate of the source, and stores the
+// answers like pages. Those that an interrupted pull stored are not asked for again, unless they
+// are unknown. A key whose request fails is unknown, and the others are asked for, until
+// requests.failures attempts in a row have failed; then, or at the end of limits.time, all that
+// is left is unknown.
+//
+// What is unknown ends a pull as what is missing does (V35): where the source is required, and
+// where it is late-ok unless the service could not be reached. The error is the first one.
+func (p Asker) Pull(ctx context.Context, r *fetch.Request) (*fetch.Snapshot, error) {
+	k, err := p.prepare(r)
 	if err != nil {
 		return nil, err
 	}
-	defer l.c.Close()
-	if len(how.Absent) > 0 && how.Known == "" {
-		return nil, l.usage("name a key that the service has a record of", "a status says that there is none, and so would a wrong address")
-	}
-	digest, err := json.Marshal([]any{"lookup", how, l.digest})
-	if err != nil {
+	defer k.c.Close()
+	if k.j, err = openJournal(r.Dir, k.digest); err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(digest)
-	if l.j, err = openJournal(r.Dir, hex.EncodeToString(sum[:])); err != nil {
-		return nil, err
-	}
-	defer l.j.close()
-	k := &looking{pull: l, how: how, stored: map[string]*page{}}
-	for i := range l.j.pages {
-		k.stored[l.j.pages[i].Position.At] = &l.j.pages[i]
+	defer k.j.close()
+	for i := range k.j.pages {
+		k.stored[k.j.pages[i].Position.At] = &k.j.pages[i]
 	}
 	if err := k.adopt(); err != nil {
 		return nil, err
 	}
-	silence := error(nil) // why no silence counts
-	if how.Known != "" {
-		a, err := k.ask(ctx, how.Known)
-		if err != nil {
-			return nil, err
-		}
-		if a.Finding != Found {
-			silence = l.input("see the address of the lookup, and the known key", "the key that it should know is %s there", a.Finding)
-		}
-	}
-	out := make([]Answer, 0, len(keys))
-	for _, key := range keys {
-		a, err := k.ask(ctx, key)
-		if err != nil {
-			return nil, err
-		}
-		if a.Finding == None && silence != nil {
-			a.Finding, a.Err, a.Covers = Unknown, silence, time.Time{}
-		}
-		out = append(out, a)
-	}
-	files := make([]fetch.File, 0, len(k.stored))
-	for _, key := range slices.Sorted(maps.Keys(k.stored)) {
-		files = append(files, k.stored[key].File)
-	}
-	if err := fetch.SyncFiles(r.Dir, files); err != nil {
+	asked, err := k.all(ctx, r.Questions)
+	if err != nil {
 		return nil, err
 	}
-	return out, l.j.sync()
+	for _, a := range asked.Answers {
+		if a.Err != nil && !k.goesOn(a.Err) {
+			return nil, a.Err
+		}
+	}
+	return k.snapshot(asked)
+}
+
+// goesOn tells whether the run may go on without an answer (V35).
+func (k *looking) goesOn(err error) bool {
+	switch k.r.Source().Need {
+	case rules.Optional:
+		return true
+	case rules.LateOK:
+		return fail.ClassOf(err) == fail.Temporary
+	}
+	return false
+}
+
+// Check implements fetch.Puller: it asks for the key that the service should know, where one is
+// named.
+func (p Asker) Check(ctx context.Context, r *fetch.Request) []string {
+	k, err := p.prepare(r)
+	if err == nil {
+		defer k.c.Close()
+		err = k.look(ctx)
+	}
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*fail.Error](err); ok && e.Hint != "" {
+		return []string{e.Error() + "; " + e.Hint}
+	}
+	return []string{err.Error()}
+}
+
+// look asks for the known key, in a folder of its own.
+func (k *looking) look(ctx context.Context) (err error) {
+	if k.how.Known == "" {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "recon-batch-connect-")
+	if err != nil {
+		return fail.Disk(err, "a temporary folder cannot be made")
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	r := *k.r
+	r.Dir, k.r = dir, &r
+	if k.j, err = openJournal(dir, k.digest); err != nil {
+		return err
+	}
+	defer k.j.close()
+	return k.known(ctx)
+}
+
+// known says why no silence counts: the key that the service should know is not found there.
+func (k *looking) known(ctx context.Context) error {
+	a, err := k.ask(ctx, k.how.Known)
+	switch {
+	case err != nil:
+		return err
+	case a.Err != nil:
+		return a.Err
+	case a.Finding != fetch.Found:
+		return k.input("see the address of the lookup, and `known`", "the key that it should know is %s there, so that its silence about others proves nothing", a.Finding)
+	}
+	return nil
+}
+
+// prepare resolves what the job says for the date.
+func (p Asker) prepare(r *fetch.Request) (*looking, error) {
+	how := r.Source().Remote.Lookup
+	l := &pull{r: r, a: &rules.API{Web: how.Web, Headers: how.Headers, Limits: rules.APILimits{PageBytes: how.Limits.AnswerBytes}}, z: packer{ending: ".zst"}}
+	k := &looking{pull: l, how: how, stored: map[string]*page{}}
+	call, err := k.call("key")
+	if err != nil {
+		return nil, err
+	}
+	l.origin = call.URL
+	until := r.Now().Add(how.Limits.Time)
+	if !r.Until.IsZero() && r.Until.Before(until) {
+		until = r.Until
+	}
+	if l.c, err = web.New(web.Options{
+		Source: r.Source().Name, Web: &how.Web, Origins: []*url.URL{l.origin}, BaseDir: r.BaseDir, Until: until, Now: r.Now, Note: r.Note, Pause: p.Pause,
+	}); err != nil {
+		return nil, err
+	}
+	said, err := json.Marshal([]any{"lookup", how.URL, how.Query, how.Headers, how.Records, how.One, how.Key, how.Absent, how.Known, r.Job.Date})
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(said)
+	l.digest = hex.EncodeToString(sum[:])
+	return k, nil
+}
+
+// all asks every question. Each key is asked by once.
+func (k *looking) all(ctx context.Context, questions [][]string) (*fetch.Asked, error) {
+	out := &fetch.Asked{SchemaVersion: fetch.AskedSchema, Operations: int64(len(questions)), LeftOut: k.r.LeftOut, Answers: []fetch.Answer{}}
+	var silence error // why no silence counts
+	if k.how.Known != "" && len(questions) > 0 {
+		if silence = k.known(ctx); silence != nil && !lone(ctx, silence) {
+			return nil, silence
+		}
+	}
+	said := map[string]fetch.Finding{}
+	for i, keys := range questions {
+		for _, key := range keys {
+			if said[key] == "" {
+				a, err := k.ask(ctx, key)
+				if err != nil {
+					return nil, err
+				}
+				if a.Finding == fetch.None && silence != nil {
+					a.Finding, a.Covers, a.Err = fetch.Unknown, time.Time{}, silence
+				}
+				if a.Err != nil {
+					a.Why = k.c.Secrets.Hide(a.Err.Error())
+				}
+				said[key] = a.Finding
+				out.Answers = append(out.Answers, a)
+			}
+			if said[key] == fetch.Found {
+				break
+			}
+		}
+		k.r.Progress(fetch.AskedFile, 0, int64(i+1))
+	}
+	return out, nil
+}
+
+// snapshot writes what is read of the answers: their records, in the order in which they were
+// asked for, and what was asked.
+func (k *looking) snapshot(asked *fetch.Asked) (*fetch.Snapshot, error) {
+	s := &fetch.Snapshot{
+		Kind: rules.FromLookup, Address: k.c.Secrets.Shown(k.origin), Request: k.digest,
+		Proof: fmt.Sprintf("one answer for each of %d keys, of %d operations", len(asked.Answers), asked.Operations),
+	}
+	w, err := fetch.Create(k.r.Dir, rules.FoundFile)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Abort()
+	n := int64(0)
+	for _, a := range asked.Answers {
+		if a.Finding != fetch.Found {
+			continue
+		}
+		err := k.records(a.File, func(record []byte) error {
+			line := jsontext.Value(slices.Clone(record))
+			if err := line.Compact(); err != nil {
+				return err
+			}
+			n++
+			_, err := w.Write(append(line, '\n'))
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	found, err := w.Commit()
+	if err != nil {
+		return nil, err
+	}
+	found.Records = n
+	list, err := asked.Write(k.r.Dir)
+	if err != nil {
+		return nil, err
+	}
+	var raw []fetch.File
+	for _, key := range slices.Sorted(maps.Keys(k.stored)) {
+		f := k.stored[key].File
+		f.Raw = true
+		raw = append(raw, f)
+	}
+	if err := fetch.SyncFiles(k.r.Dir, raw); err != nil {
+		return nil, err
+	}
+	s.Files = append([]fetch.File{found, list}, raw...)
+	s.Requests, s.Retries = k.c.Counts()
+	return s, k.j.sync()
 }
 
 // looking is a lookup that is under way.
 type looking struct {
 	*pull
-	how    Lookup
+	how    *rules.Lookup
 	stored map[string]*page // by key
 }
 
@@ -148,28 +271,37 @@ func (k *looking) adopt() error {
 	return k.j.write(entry{Page: pg})
 }
 
+// lone tells whether an error is one of a single key, which leaves the others to be asked for.
+func lone(ctx context.Context, err error) bool {
+	if _, bad := errors.AsType[*broken](err); bad || ctx.Err() != nil {
+		return ctx.Err() == nil
+	}
+	class := fail.ClassOf(err)
+	return class == fail.Temporary || class == fail.Usage || class == fail.Input
+}
+
 // ask gives the answer about one key.
-func (k *looking) ask(ctx context.Context, key string) (Answer, error) {
+func (k *looking) ask(ctx context.Context, key string) (fetch.Answer, error) {
 	pg := k.stored[key]
 	if pg == nil {
 		var err error
 		if pg, err = k.bring(ctx, key); err != nil {
-			// What is one of this key alone leaves the others to be asked for.
-			class := fail.ClassOf(err)
-			if _, bad := errors.AsType[*broken](err); ctx.Err() != nil || !bad && class != fail.Temporary && class != fail.Usage && class != fail.Input {
-				return Answer{}, err
+			if !lone(ctx, err) {
+				return fetch.Answer{}, err
 			}
-			return Answer{Key: key, Finding: Unknown, Err: err}, nil
+			return fetch.Answer{Key: key, Finding: fetch.Unknown, Err: err}, nil
 		}
 		k.stored[key] = pg
 	}
 	at, err := time.Parse(time.RFC3339Nano, pg.Time)
 	if err != nil {
-		return Answer{}, err
+		return fetch.Answer{}, err
 	}
-	a := Answer{Key: key, Finding: Finding(pg.Said), File: pg.File, Records: pg.File.Records, At: at}
-	if a.Finding == None && (k.how.Exact || k.how.Lag > 0) {
-		a.Covers = at.Add(-k.how.Lag)
+	a := fetch.Answer{Key: key, Finding: fetch.Finding(pg.Said), File: pg.File.Name, SHA256: pg.File.SHA256, Records: pg.File.Records, At: at}
+	if a.Finding == fetch.None {
+		if a.Covers = at.Add(-k.how.Lag); !k.how.Proves() {
+			a.Covers, a.Why = time.Time{}, "the service is not exact, and does not say its lag"
+		}
 	}
 	return a, nil
 }
@@ -224,6 +356,10 @@ func (k *looking) bring(ctx context.Context, key string) (*page, error) {
 
 // call is the request about a key.
 func (k *looking) call(key string) (*web.Call, error) {
+	if key == "" || key == "." || key == ".." {
+		// As part of a path it would be another path.
+		return nil, k.input("correct the key of the operation", "the service cannot be asked about the key %q", key)
+	}
 	date, day := k.r.Job.Date, k.r.Input.FileDate
 	text, err := k.how.URL.FillWith(date, day, map[string]string{"key": url.PathEscape(key)})
 	if err != nil {
@@ -244,11 +380,14 @@ func (k *looking) call(key string) (*web.Call, error) {
 		}
 	}
 	u.RawQuery = q.Encode()
-	c := &web.Call{URL: u, Direct: true, Header: http.Header{"Accept-Encoding": {"gzip"}}, Most: k.a.Limits.PageBytes, Accept: append([]int{http.StatusOK}, k.how.Absent...)}
+	c := &web.Call{URL: u, Direct: true, Header: http.Header{"Accept-Encoding": {"gzip"}}, Most: k.a.Limits.PageBytes, Accept: []int{http.StatusOK}}
+	for _, status := range k.how.Absent {
+		c.Accept = append(c.Accept, int(status))
+	}
 	for name, t := range k.a.Headers {
 		v, err := t.FillWith(date, day, nil)
 		if err != nil {
-			return nil, k.usage("see api.headers", "api.headers.%s cannot be filled in: %s", name, err)
+			return nil, k.usage("see lookup.headers", "lookup.headers.%s cannot be filled in: %s", name, err)
 		}
 		c.Header.Set(name, v)
 	}
@@ -256,46 +395,66 @@ func (k *looking) call(key string) (*web.Call, error) {
 }
 
 // judge reads a stored answer. Whatever is not clearly about the key is an error.
-func (k *looking) judge(key, name string, status int) (Finding, int64, error) {
+func (k *looking) judge(key, name string, status int) (fetch.Finding, int64, error) {
 	if status != http.StatusOK {
-		return None, 0, nil
-	}
-	in, done, err := k.opened(name)
-	if done != nil {
-		defer done()
-	}
-	if err != nil {
-		return "", 0, err
+		return fetch.None, 0, nil
 	}
 	fault := func(format string, args ...any) error {
 		return k.input("see the declaration of the lookup", "the answer about a key: %s", fmt.Sprintf(format, args...))
 	}
 	n := int64(0)
-	check := func(record []byte) error {
-		if n++; k.how.Key == "" {
-			return nil
+	id := k.r.Source().Field("remote_id")
+	err := k.records(name, func(record []byte) error {
+		n++
+		holds, err := k.holds(record, key)
+		if err == nil && !holds {
+			err = fault("it has a record without that key at %s", strings.Join(k.how.Key, " or "))
 		}
-		got, err := memberOf(record, k.how.Key)
-		if err == nil && got != key {
-			err = fault("it has a record with another key at %s", k.how.Key)
+		if err != nil || id == nil || id.Column == "" || len(id.JSONPath) > 0 {
+			return err
+		}
+		got, err := memberOf(record, id.Column)
+		if err == nil && got == "" {
+			err = fault("it has a record without remote_id at %s, by which the same effect in another source would be known", id.Column)
 		}
 		return err
-	}
-	if k.how.One {
-		err = one(in, check)
-	} else {
-		err = each(in, k.how.Records, check)
-	}
+	})
 	if b, ok := errors.AsType[*broken](err); ok {
 		err = fault("%s", b.why)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", 0, err
+	case n == 0:
+		return fetch.None, 0, nil
 	}
-	if n == 0 {
-		return None, 0, nil
+	return fetch.Found, n, nil
+}
+
+// holds tells whether a record has a key at one of the paths.
+func (k *looking) holds(record []byte, key string) (bool, error) {
+	for _, path := range k.how.Key {
+		got, err := memberOf(record, path)
+		if err != nil || got == key {
+			return err == nil, err
+		}
 	}
-	return Found, n, nil
+	return false, nil
+}
+
+// records gives those of a stored answer.
+func (k *looking) records(name string, to func([]byte) error) error {
+	in, done, err := k.opened(name)
+	if done != nil {
+		defer done()
+	}
+	switch {
+	case err != nil:
+		return err
+	case k.how.One:
+		return one(in, to)
+	}
+	return each(in, k.how.Records, to)
 }
 
 func (k *looking) remove(name string) error {

@@ -21,7 +21,7 @@ func (w *world) withoutEffect(o *row, failed bool) *Verdict {
 	case dueLater:
 		return o.decide('G', NotDue, withinWindow)
 	}
-	switch w.covered(o) {
+	switch w.proved(o) {
 	case unknowable:
 		return o.decide('G', AmbiguousC, timeAmbiguous)
 	case uncovered:

@@ -26,12 +26,21 @@ const (
 // `types` holds its type, whatever it proves; without any such account nothing
 // is proved. Where sources of one account differ in lag, the longest counts.
 func (w *world) covered(o *row) proof {
+	return w.coveredWith(o, func(*row, string) bool { return false })
+}
+
+// coveredWith is covered, where an account covers an operation as well for which the other
+// condition holds.
+func (w *world) coveredWith(o *row, otherwise func(o *row, account string) bool) proof {
 	accounts := w.knowing(o)
 	if len(accounts) == 0 {
 		return uncovered
 	}
 	answer := covered
 	for _, account := range accounts {
+		if otherwise(o, account) {
+			continue
+		}
 		switch w.coveredBy(o, account) {
 		case uncovered:
 			return uncovered

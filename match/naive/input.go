@@ -19,6 +19,9 @@ type Input struct {
 	// ResultSources tells by Row.FileNo which source a result came from: its
 	// account (V5) and the types that it speaks of (V27). May be nil.
 	ResultSources map[int]*rules.Source
+	// Lookups are what services said about single operations (V26). The sources are those of
+	// the job.
+	Lookups []extract.Lookup
 	// FormerKeys are the keys that former runs know, by index of Job.Match (V31); nil:
 	// nobody has asked.
 	FormerKeys map[int][]string

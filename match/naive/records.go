@@ -12,6 +12,9 @@ import (
 func (w *world) setAside() {
 	for _, side := range rules.Sides {
 		w.copies(side)
+		if side == rules.Results {
+			w.lookupCopies()
+		}
 		w.fold(side)
 	}
 	w.counterparts()
@@ -65,6 +68,17 @@ func (w *world) identityColumns() []string {
 // else by the first identity pass. A result without remote id, while one is
 // declared, is an effect of its own.
 func (w *world) fold(side rules.Side) {
+	for _, column := range w.recordColumns(side) {
+		for _, group := range w.groups(side, column) {
+			if len(group) > 1 {
+				w.foldGroup(side, group)
+			}
+		}
+	}
+}
+
+// recordColumns are the columns by which records are one thing (V5).
+func (w *world) recordColumns(side rules.Side) []string {
 	columns := w.identityColumns()
 	switch {
 	case w.layout[side].RecordID() != "":
@@ -74,13 +88,7 @@ func (w *world) fold(side rules.Side) {
 	default:
 		columns = columns[1:]
 	}
-	for _, column := range columns {
-		for _, group := range w.groups(side, column) {
-			if len(group) > 1 {
-				w.foldGroup(side, group)
-			}
-		}
-	}
+	return columns
 }
 
 // groups collects the records of a side that nothing has set aside yet, by the

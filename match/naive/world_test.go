@@ -89,6 +89,16 @@ func (s *scratch) load(t testing.TB, seed uint64) loaded {
 	if l.job, err = job.Bind(l.world.Date, nil); err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
+	var answers []extract.LookupAnswer
+	for _, a := range l.world.Answers {
+		answers = append(answers, extract.LookupAnswer(a))
+	}
+	asked := l.job.Lookups()
+	for i := range l.job.Inputs[rules.Results] {
+		if in := &l.job.Inputs[rules.Results][i]; in.Source.IsLookup() {
+			in.Pulled = &rules.Pulled{Dir: dir, Names: []string{generate.FoundFile}}
+		}
+	}
 	rows := [2][]extract.Row{}
 	for i, side := range rules.Sides {
 		rel, err := extract.Load(t.Context(), s.db, l.job, side, extract.Options{StageDir: dir + "/stage", BaseDir: dir})
@@ -98,12 +108,17 @@ func (s *scratch) load(t testing.TB, seed uint64) loaded {
 		if rows[i], err = extract.ReadRows(t.Context(), s.db, rel); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
+		for _, src := range asked {
+			if side == rules.Results {
+				rel.Lookups = append(rel.Lookups, extract.Lookup{Source: src, Answers: answers})
+			}
+		}
 		l.relations[i] = rel
 	}
 	l.input = naive.Input{
 		Job: l.job, Operations: rows[0], Results: rows[1],
 		OperationsCoverage: l.relations[0].Coverage, ResultsCoverage: l.relations[1].Coverage,
-		ResultSources: sources(l.job.Job, l.relations[1]),
+		ResultSources: sources(l.job.Job, l.relations[1]), Lookups: l.relations[1].Lookups,
 	}
 	l.input.FormerKeys = former(l.job, rows[1], seed)
 	return l

@@ -1,0 +1,45 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/recon-batch/recon-batch/rules"
+)
+
+// Lookup is what a service said about single operations: the coverage of each of them (V26),
+// beside the intervals of files. It stands in the coverage of its source: whose account it is,
+// and which operations it should know.
+type Lookup struct {
+	Source  *rules.Source
+	Answers []LookupAnswer // one for each key
+}
+
+// LookupAnswer is what it said about a key.
+type LookupAnswer struct {
+	Key   string
+	Found bool
+	Until *int64 // none is there that came before, microseconds since the epoch; nil: its silence proves nothing
+}
+
+// Deciding lists the staged columns of a side that a verdict may follow from: keys, compared
+// values, and fields, but for the texts that are neither. A mapped status decides by what it
+// means, not by its text.
+func (l *Layout) Deciding() []string {
+	texts := map[string]bool{"f_type": true, "f_entity": true}
+	for i := range l.job.Compare {
+		texts[l.CompareColumn(i)] = true
+	}
+	var out []string
+	for _, col := range l.Columns {
+		name, field := strings.CutPrefix(col.Name, "f_")
+		switch {
+		case field && name == "status" && l.HasStatus():
+		case field && l.spec.Field(name).Type == rules.Text && !texts[col.Name]:
+		case strings.HasPrefix(col.Name, "raw_"), slices.Contains([]string{"rec", "pg", "p1", "p2", "w1", "w2", "hx"}, col.Name):
+		default:
+			out = append(out, col.Name)
+		}
+	}
+	return out
+}
