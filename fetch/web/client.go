@@ -61,10 +61,14 @@ type Call struct {
 	// Accept are the statuses whose answers are read; empty: 200 to 299.
 	Accept []int
 
-	// Read takes an answer. It is called anew for each attempt, and begins anew. The
-	// body ends with an error where it breaks off; that error is to be returned. A
-	// *fail.Error is final, any other error is a reason to ask again.
+	// Read takes an answer. It is called anew for each attempt, and begins anew, or goes on
+	// by what it has changed in Header. The body ends with an error where it breaks off; that
+	// error is to be returned. A *fail.Error is final, any other error is a reason to ask again.
 	Read func(*http.Response) error
+
+	// Gained tells how many bytes all attempts have brought, where Read goes on: one that
+	// brings more is no failure, however it ends. nil where it begins anew.
+	Gained func() int64
 }
 
 const (
@@ -72,6 +76,7 @@ const (
 	longestPause = time.Minute
 	mostHops     = 3
 	mostHeader   = 256 << 10
+	enough       = 64 << 10 // bytes that an attempt has to bring to be none that failed
 )
 
 // New makes a client and resolves its secrets. The error has class Usage.
@@ -176,7 +181,10 @@ func (c *Client) certificates(config *tls.Config) error {
 
 // Do sends a request until its answer is read whole, or there is no point in it.
 func (c *Client) Do(ctx context.Context, call *Call) error {
-	renewed := false
+	renewed, had := false, int64(0)
+	if call.Gained != nil {
+		had = call.Gained()
+	}
 	tries := int64(1)
 	if call.repeatable() {
 		tries = c.o.Web.Requests.Attempts
@@ -186,14 +194,14 @@ func (c *Client) Do(ctx context.Context, call *Call) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, c.o.Until.Sub(c.o.Now()), errOver)
 		defer cancel()
 	}
-	for n := int64(1); ; n++ {
+	for n, first := int64(1), true; ; n, first = n+1, false {
 		if err := c.stopped(); err != nil {
 			return err
 		}
 		if err := c.pace(call.URL).wait(ctx); err != nil {
 			return c.over(ctx, err, call.URL)
 		}
-		if c.sent.Add(1); n > 1 {
+		if c.sent.Add(1); !first {
 			c.again.Add(1)
 		}
 		out := c.once(ctx, call)
@@ -211,9 +219,6 @@ func (c *Client) Do(ctx context.Context, call *Call) error {
 				return err
 			}
 			if fresh {
-				if n == 1 { // later ones are counted anyway
-					c.again.Add(1)
-				}
 				n--
 				continue
 			}
@@ -222,7 +227,12 @@ func (c *Client) Do(ctx context.Context, call *Call) error {
 		if !out.again {
 			return out.err
 		}
-		c.failed(call.URL, out.slower)
+		if call.Gained != nil && call.Gained()-had >= enough {
+			had, n = call.Gained(), 1 // it goes on, if slowly
+			c.succeeded(call.URL)
+		} else {
+			c.failed(call.URL, out.slower)
+		}
 		if n >= tries {
 			return out.err
 		}
