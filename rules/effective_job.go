@@ -76,6 +76,7 @@ func (w *effective) root() *yaml.Node {
 		t.text("rows", j.Outputs.Rows)
 		t.boolean("confirm_ndjson", j.Outputs.ConfirmNDJSON)
 		t.metricsSinks(j.Outputs.Metrics)
+		t.target(j.Outputs.Target)
 	})
 	t.evidence(j.Evidence)
 	t.notifications(j.Notify)

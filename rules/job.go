@@ -162,4 +162,5 @@ type Outputs struct {
 	Rows          string   // narrow (default) or wide
 	ConfirmNDJSON bool
 	Metrics       *MetricsSinks // nil: nowhere but in the run's folder
+	Target        *Target       // nil: runs stay in Dir
 }

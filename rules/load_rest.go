@@ -199,6 +199,7 @@ func (d *decoder) outputs(o *object) Outputs {
 	x.Rows = choice(o, "rows", "narrow", "narrow", "wide")
 	x.ConfirmNDJSON = o.boolean("confirm_ndjson", false)
 	x.Metrics = d.metricsSinks(o.sub("metrics", metricsShape))
+	x.Target = d.target(o)
 	return x
 }
 

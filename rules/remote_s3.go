@@ -24,6 +24,8 @@ type S3 struct {
 	PartSize      int64  // bytes of one ranged request
 	Parallel      int    // requests at once
 	Most          int64  // bytes of all objects of one pull
+	Encrypt       string // of outputs: AES256 or aws:kms; "" as the bucket says
+	KMSKey        string // of outputs: the key of aws:kms; "" the one of the account
 }
 
 // S3Checksums says when the store is asked for the checksums that it keeps.
@@ -95,12 +97,15 @@ func (d *decoder) s3Address(at string, s *Source) {
 	}
 }
 
-func (d *decoder) s3(o *object, s *Source) {
+func (d *decoder) s3(o *object, s *Source) { s.Remote.S3 = d.s3Store(o) }
+
+// s3Store reads what is said of a store, of which outputs have other keys than sources.
+func (d *decoder) s3Store(o *object) *S3 {
 	v := &S3{Checksums: ChecksumsSupported, PartSize: s3PartSize, Parallel: s3Parallel, Most: s3Most}
-	s.Remote.S3 = v
 	if o == nil {
-		return
+		return v
 	}
+	knows := func(name string) bool { return o.shape.key(name) != nil }
 	v.Endpoint = strings.TrimRight(o.text("endpoint", ""), "/")
 	v.Region, v.Profile = o.text("region", ""), o.text("profile", "")
 	if v.Endpoint != "" {
@@ -111,18 +116,24 @@ func (d *decoder) s3(o *object, s *Source) {
 	for name, to := range map[string]*Secret{
 		"access_key": &v.AccessKey, "secret_key": &v.SecretKey, "session_token": &v.SessionToken, "sse_customer_key": &v.CustomerKey,
 	} {
-		if n := o.node(name); n != nil {
-			*to = d.secretOf(n, o.at(name))
+		if knows(name) && o.has(name) {
+			*to = d.secretOf(o.node(name), o.at(name))
 		}
 	}
-	v.AllowPrivate, v.RequesterPays = o.boolean("allow_private", false), o.boolean("requester_pays", false)
-	v.PartSize = o.integer("part_size", s3PartSize, 1<<20, s3Memory)
+	v.AllowPrivate = o.boolean("allow_private", false)
 	v.Parallel = int(o.integer("parallel", s3Parallel, 1, 32))
-	v.Most = o.integer("max_bytes", s3Most, 1, 1<<50)
+	if o.shape == s3Shape {
+		v.RequesterPays = o.boolean("requester_pays", false)
+		v.PartSize = o.integer("part_size", s3PartSize, 1<<20, s3Memory)
+		v.Most = o.integer("max_bytes", s3Most, 1, 1<<50)
+	} else {
+		v.Encrypt, v.KMSKey = choice(o, "sse", "", "AES256", "aws:kms"), o.text("kms_key", "")
+	}
 	if v.Owner = o.text("expected_bucket_owner", ""); v.Owner != "" && !s3Owner.MatchString(v.Owner) {
 		o.fail("expected_bucket_owner", `the 12 digits of an account, in quotes: "012345678901"`, "%s: %q is no account", o.at("expected_bucket_owner"), v.Owner)
 	}
 	d.s3Fits(o, v)
+	return v
 }
 
 // s3Fits refuses what contradicts itself.
@@ -148,7 +159,7 @@ func (d *decoder) s3Fits(o *object, v *S3) {
 	case o.has("profile") && o.has("access_key"):
 		o.fail("profile", "keep one of the two", "%s has keys and a profile that gives keys", o.path)
 	}
-	if need := v.PartSize * int64(v.Parallel+S3Spare); need > s3Memory {
+	if need := v.PartSize * int64(v.Parallel+S3Spare); need > s3Memory && o.shape == s3Shape {
 		o.fail(s3Given(o, "part_size", "parallel"), "make part_size or parallel smaller", "%s: %d parts of %d bytes in memory are more than %d bytes", o.path, v.Parallel+S3Spare, v.PartSize, s3Memory)
 	}
 }
@@ -170,21 +181,32 @@ func (t *tree) s3(s *Source) {
 	} else {
 		t.text("path", string(s.Path))
 	}
-	t.sub(FromS3, func(t *tree) {
-		t.text("endpoint", v.Endpoint)
-		t.text("region", v.Region)
-		t.boolean("path_style", v.PathStyle)
-		t.text("checksums", string(v.Checksums))
-		t.text("profile", v.Profile)
-		t.secret("access_key", v.AccessKey)
-		t.secret("secret_key", v.SecretKey)
-		t.secret("session_token", v.SessionToken)
-		t.secret("sse_customer_key", v.CustomerKey)
-		t.boolean("allow_private", v.AllowPrivate)
+	t.sub(FromS3, func(t *tree) { t.s3Store(v, s3Shape) })
+}
+
+// s3Store writes what is said of a store: the keys that a shape has.
+func (t *tree) s3Store(v *S3, of *shape) {
+	t.text("endpoint", v.Endpoint)
+	t.text("region", v.Region)
+	t.boolean("path_style", v.PathStyle)
+	t.text("checksums", string(v.Checksums))
+	t.text("profile", v.Profile)
+	t.secret("access_key", v.AccessKey)
+	t.secret("secret_key", v.SecretKey)
+	t.secret("session_token", v.SessionToken)
+	t.secret("sse_customer_key", v.CustomerKey)
+	t.boolean("allow_private", v.AllowPrivate)
+	if of == s3Shape {
 		t.boolean("requester_pays", v.RequesterPays)
-		t.text("expected_bucket_owner", v.Owner)
+	}
+	t.text("expected_bucket_owner", v.Owner)
+	if of == s3Shape {
 		t.integer("part_size", v.PartSize)
-		t.integer("parallel", int64(v.Parallel))
+	}
+	t.integer("parallel", int64(v.Parallel))
+	if of == s3Shape {
 		t.integer("max_bytes", v.Most)
-	})
+	}
+	t.text("sse", v.Encrypt)
+	t.text("kms_key", v.KMSKey)
 }

@@ -363,6 +363,8 @@ var outputsShape = &shape{
 		{name: "rows", doc: "narrow: one small row for each input row; wide: with all fields as well.", def: "narrow", value: enumValue("narrow", "wide")},
 		{name: "confirm_ndjson", doc: "Write the confirm queue as NDJSON too, and as CSV where that is asked for; it may be large.", def: "false", value: boolValue()},
 		{name: "metrics", doc: "Where metrics are delivered, beside the metrics.prom of the run.", def: "nowhere", value: shapeValue(metricsShape)},
+		{name: "publish", doc: "Bucket and prefix that runs are sent to when they are published here, and that former runs are brought from: s3://bucket/prefix. docs/outputs-s3.md.", def: "nowhere", value: patternValue("^s3://")},
+		{name: "s3", doc: "What the address of `publish` does not say.", value: shapeValue(targetShape)},
 	},
 }
 
@@ -380,5 +382,5 @@ var shapes = []*shape{
 	releaseShape, canaryShape, gateShape, unattributedShape, redactShape,
 	execShape, evidenceShape, s3Shape, sqlShape, sqlTLSShape, keysetShape,
 	apiShape, apiWindowShape, paginationShape, apiReportShape, apiLimitsShape, webAuthShape, basicAuthShape, keyAuthShape, oauth2Shape, hmacShape, sigv4Shape, webTLSShape, webRequestsShape,
-	secretShape, outputsShape, metricsShape, endpointShape, notifyShape, bankShape, bankReachShape,
+	secretShape, outputsShape, targetShape, metricsShape, endpointShape, notifyShape, bankShape, bankReachShape,
 }

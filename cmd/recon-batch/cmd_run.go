@@ -25,6 +25,7 @@ type runDocument struct {
 	Published     bool                `json:"published"`
 	Folder        string              `json:"folder,omitempty"`
 	Current       string              `json:"current,omitempty"`
+	Sent          *pipeline.Sent      `json:"sent,omitempty"` // to the bucket of the job
 	Supersedes    *pipeline.RunRef    `json:"supersedes,omitempty"`
 	Withdrawn     *pipeline.Withdrawn `json:"withdrawn,omitempty"` // items of the superseded run that no longer hold
 	Overrides     []string            `json:"overrides"`
@@ -163,7 +164,7 @@ func documentOf(res *pipeline.Result) runDocument {
 	m := res.Manifest
 	d := runDocument{
 		SchemaVersion: 1, Job: m.Job, Series: m.Series, Overrides: m.Overrides, Withdrawn: m.Withdrawn, BusinessDate: m.BusinessDate, RunID: m.RunID, NoOp: res.NoOp, DryRun: res.DryRun,
-		Published: res.Dir != "", Folder: res.Dir, Current: res.Current, Supersedes: m.Supersedes,
+		Published: res.Dir != "", Folder: res.Dir, Current: res.Current, Sent: res.Sent, Supersedes: m.Supersedes,
 		ContentDigest: m.ContentDigest, Counts: m.Counts, Outcome: m.Outcome,
 	}
 	if res.ExitCode != fail.OK {
@@ -208,6 +209,9 @@ func (s *session) printRun(res *pipeline.Result, job, out string) error {
 	if res.NoOp {
 		s.printf("already complete: %s %s, run %s (ended with %d)\n", m.Job, m.BusinessDate, m.RunID, m.Outcome.ExitCode)
 		s.printf("  folder  %s\n  report  %s\n", res.Dir, filepath.Join(res.Dir, report.ToOpen(res.Dir)))
+		if res.Sent != nil {
+			s.printf("  bucket  %s\n", sentText(res.Sent))
+		}
 		return nil
 	}
 	place := report.Place{}
@@ -223,6 +227,9 @@ func (s *session) printRun(res *pipeline.Result, job, out string) error {
 		return nil
 	}
 	s.printf("folder  %s\n", res.Dir)
+	if res.Sent != nil {
+		s.printf("bucket  %s\n", sentText(res.Sent))
+	}
 	if m.Supersedes != nil {
 		s.printf("        supersedes run %s\n", m.Supersedes.RunID)
 	}

@@ -108,7 +108,7 @@ func connect(c *cli.Context, job *rules.Job, date string) error {
 	case err != nil:
 		return err
 	case len(list) > 0:
-		return fail.New(fail.Usage, "%d of %d remote sources cannot be used as declared:\n  %s", len(list), asked, strings.Join(list, "\n  "))
+		return fail.New(fail.Usage, "%d of %d places outside cannot be used as declared:\n  %s", len(list), asked, strings.Join(list, "\n  "))
 	}
 	return nil
 }

@@ -2,9 +2,12 @@ package s3
 
 import (
 	"context"
+	"io"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/recon-batch/recon-batch/fetch"
 	"github.com/recon-batch/recon-batch/internal/fail"
@@ -93,4 +96,56 @@ func Upload[T any](ctx context.Context, b *Bucket, key string, size int64, send 
 		out, err := send(ctx)
 		return out, idled(ctx, err)
 	})
+}
+
+// Object is one object of a bucket.
+type Object struct {
+	Key  string
+	Size int64
+	ETag string // without quotes
+}
+
+// List gives all objects whose keys begin with a prefix, in no order.
+func (b *Bucket) List(ctx context.Context, prefix string) ([]Object, error) {
+	var out []Object
+	err := b.p.pages(ctx, b.At(prefix), prefix, false, func(key string, e *types.Object) error {
+		out = append(out, Object{Key: key, Size: aws.ToInt64(e.Size), ETag: plainETag(e.ETag)})
+		return nil
+	})
+	return out, err
+}
+
+// Reader reads an object as it was listed, from its beginning. What is not of that ETag
+// and size is an error of class Input.
+func (b *Bucket) Reader(ctx context.Context, o Object) io.Reader {
+	return &reader{ctx: ctx, p: b.p, o: &object{key: o.Key, size: o.Size, etag: o.ETag}}
+}
+
+// reader reads an object part after part.
+type reader struct {
+	ctx  context.Context
+	p    *pull
+	o    *object
+	from int64 // what was asked for so far
+	buf  []byte
+	left []byte // of it: not yet read
+}
+
+func (r *reader) Read(b []byte) (int, error) {
+	if len(r.left) == 0 {
+		n := min(r.p.of.PartSize, r.o.size-r.from)
+		if n == 0 {
+			return 0, io.EOF
+		}
+		if r.buf == nil {
+			r.buf = make([]byte, n)
+		}
+		if err := r.p.part(r.ctx, r.o, r.from, r.buf[:n]); err != nil {
+			return 0, err
+		}
+		r.from, r.left = r.from+n, r.buf[:n]
+	}
+	n := copy(b, r.left)
+	r.left = r.left[n:]
+	return n, nil
 }

@@ -44,63 +44,76 @@ func (p *pull) list(ctx context.Context) ([]*object, error) {
 	prefix, base, delimiter := splitPattern(p.st.key)
 	var out []*object
 	seen := map[string]bool{}
+	err := p.pages(ctx, p.r.Input.Path, prefix, delimiter, func(key string, e *types.Object) error {
+		o, err := p.listed(key, e, base)
+		if o == nil || err != nil {
+			return err
+		}
+		if seen[key] {
+			return p.fail(fail.Input, unreliable, "%s is listed twice", p.st.at(key))
+		}
+		seen[key] = true
+		if out = append(out, o); len(out) > mostObjects {
+			return p.fail(fail.Input, "name them more closely, or make several sources of them", "%s names more than %d objects", p.r.Input.Path, mostObjects)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(out, func(a, b *object) int { return strings.Compare(a.key, b.key) })
+	return out, nil
+}
+
+const unreliable = "run again; if it stays so, the listing of the store cannot be relied upon"
+
+// pages calls each for every object whose key begins with a prefix, over all pages of the
+// listing; with flat for those in no folder below it alone. at is how people call what is
+// listed.
+func (p *pull) pages(ctx context.Context, at, prefix string, flat bool, each func(key string, e *types.Object) error) error {
 	in := &s3.ListObjectsV2Input{
 		Bucket: &p.st.bucket, EncodingType: types.EncodingTypeUrl, ExpectedBucketOwner: p.st.owner, RequestPayer: p.st.payer,
 	}
 	if prefix != "" {
 		in.Prefix = &prefix
 	}
-	if delimiter {
+	if flat {
 		in.Delimiter = aws.String("/") // what lies deeper is not named
 	}
 	tokens := map[string]bool{}
 	for {
-		page, err := ask(ctx, p, request{op: "ListObjectsV2", at: p.r.Input.Path}, func(ctx context.Context) (*s3.ListObjectsV2Output, error) {
+		page, err := ask(ctx, p, request{op: "ListObjectsV2", at: at}, func(ctx context.Context) (*s3.ListObjectsV2Output, error) {
 			return p.st.api.ListObjectsV2(ctx, in)
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for i := range page.Contents {
-			o, err := p.listed(&page.Contents[i], page.EncodingType, base)
-			if err != nil {
-				return nil, err
+			e := &page.Contents[i]
+			key := aws.ToString(e.Key)
+			if page.EncodingType == types.EncodingTypeUrl {
+				if key, err = url.QueryUnescape(key); err != nil {
+					return p.fail(fail.Input, "report it to whoever runs the store", "the listing of %s has a name that is not encoded as it says", at)
+				}
 			}
-			if o == nil {
-				continue
-			}
-			if seen[o.key] {
-				return nil, p.fail(fail.Input, "run again; if it stays so, the listing of the store cannot be relied upon", "%s is listed twice", p.st.at(o.key))
-			}
-			seen[o.key] = true
-			if out = append(out, o); len(out) > mostObjects {
-				return nil, p.fail(fail.Input, "name them more closely, or make several sources of them", "%s names more than %d objects", p.r.Input.Path, mostObjects)
+			if err := each(key, e); err != nil {
+				return err
 			}
 		}
 		if !aws.ToBool(page.IsTruncated) {
-			break
+			return nil
 		}
 		next := aws.ToString(page.NextContinuationToken)
 		if next == "" || tokens[next] {
-			return nil, p.fail(fail.Input, "run again; if it stays so, the listing of the store cannot be relied upon", "the listing of %s does not come to its end", p.r.Input.Path)
+			return p.fail(fail.Input, unreliable, "the listing of %s does not come to its end", at)
 		}
 		tokens[next] = true
 		in.ContinuationToken = &next
 	}
-	slices.SortFunc(out, func(a, b *object) int { return strings.Compare(a.key, b.key) })
-	return out, nil
 }
 
 // listed reads one entry of the listing; nil where the pattern does not name it.
-func (p *pull) listed(e *types.Object, encoding types.EncodingType, base string) (*object, error) {
-	key := aws.ToString(e.Key)
-	if encoding == types.EncodingTypeUrl {
-		plain, err := url.QueryUnescape(key)
-		if err != nil {
-			return nil, p.fail(fail.Input, "report it to whoever runs the store", "the listing of %s has a name that is not encoded as it says", p.r.Input.Path)
-		}
-		key = plain
-	}
+func (p *pull) listed(key string, e *types.Object, base string) (*object, error) {
 	ok, err := path.Match(p.st.key, key)
 	if err != nil {
 		return nil, p.fail(fail.Usage, "write path: {exact: …} for a name that holds a bracket", "%s is no pattern", p.r.Input.Path)

@@ -3,6 +3,8 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,10 +62,12 @@ func (r *run) ending(e *notify.Ending) (err error) {
 		}
 		t = Timings{} // of the run that was published
 		text, err := os.ReadFile(filepath.Join(dir, timingsName))
-		if err != nil {
-			return err
+		if err == nil {
+			err = json.Unmarshal(text, &t)
+		} else if errors.Is(err, fs.ErrNotExist) {
+			err = nil // of a run that another machine made
 		}
-		if err := json.Unmarshal(text, &t); err != nil {
+		if err != nil {
 			return err
 		}
 	} else {

@@ -50,6 +50,7 @@ type Result struct {
 	DryRun   bool
 	Dir      string // the run's folder, for people; "" after a dry run
 	Current  string // the link to it
+	Sent     *Sent  // to the bucket of the job; nil where it has none
 	Attempt  string // note of a refused run; the only member then, with Notes
 	Notes    []string
 	Elapsed  time.Duration

@@ -34,6 +34,7 @@ type run struct {
 	snapshots []Snapshot
 	kept      *archive.Archive // nil: the bytes of the inputs are not kept
 	knowers   *knowers         // nil: no effect that nobody asked for is undone
+	target    *remoteSeries    // nil: the run is sent nowhere
 
 	mu       sync.Mutex // of what follows, and of Progress
 	stage    Stage
@@ -98,6 +99,9 @@ func (r *run) prepare() error {
 // and locks nothing.
 func (r *run) locked(ctx context.Context) (err error) {
 	if r.DryRun {
+		if to := r.Job.Outputs.Target; to != nil {
+			r.note("a dry run brings no former runs from %s: it is judged beside those that are here", to.Address)
+		}
 		return r.engine(ctx)
 	}
 	if err := r.dir.make(); err != nil {
@@ -115,10 +119,13 @@ func (r *run) locked(ctx context.Context) (err error) {
 	if n > 0 {
 		r.note("removed what %s left behind", plural(int64(n), "run that was cut short", "runs that were cut short"))
 	}
+	if err := r.bringFormer(ctx); err != nil {
+		return r.refused(err)
+	}
 	if err := r.engine(ctx); err != nil {
 		return r.refused(err)
 	}
-	return nil
+	return r.send(ctx)
 }
 
 // refused removes the temporary folder and leaves the note of the attempt. A run
@@ -289,6 +296,9 @@ func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 		return err
 	}
 	if m.RunID, err = identityOf(m).id(); err != nil {
+		return err
+	}
+	if err := r.target.adopt(ctx, r.BusinessDate, m.RunID); err != nil {
 		return err
 	}
 	if done, err := r.published(m.RunID); done || err != nil {

@@ -75,6 +75,9 @@ func (r *run) publish(ctx context.Context, m *Manifest) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
+	if err := r.target.still(ctx); err != nil {
+		return err
+	}
 	current, err := r.dir.currentID()
 	if err != nil {
 		return err

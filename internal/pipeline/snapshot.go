@@ -46,8 +46,8 @@ func TakeSnapshot(ctx context.Context, o Options) (_ []Snapshot, err error) {
 }
 
 // Connect looks whether every remote source can be reached and gives what the job
-// expects. It returns one text for each problem, all sources at once, and the number of
-// sources that were asked.
+// expects, and whether runs can be sent to the bucket of the job. It returns one text for
+// each problem, all places at once, and the number of places that were asked.
 func Connect(ctx context.Context, o Options) (problems []string, asked int, err error) {
 	bound, err := o.Job.Bind(o.BusinessDate, o.AsOf)
 	if err != nil {
@@ -72,7 +72,14 @@ func Connect(ctx context.Context, o Options) (problems []string, asked int, err 
 			}
 		}
 	}
-	return problems, asked, nil
+	problem, is, err := connectTarget(ctx, o)
+	if problem != "" {
+		problems = append(problems, problem)
+	}
+	if is {
+		asked++
+	}
+	return problems, asked, err
 }
 
 // SnapshotFolder is where a snapshot of a job lies, for people.

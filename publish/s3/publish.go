@@ -1,16 +1,15 @@
-// Package s3 publishes the folder of a run in a bucket: all of it, then the one pointer
-// that readers follow, or nothing that a reader sees.
+// Package s3 sends the files of a run to a bucket, and brings them back.
 //
-//  1. the store must keep conditions: what is written with If-None-Match or If-Match
-//     although it does not hold must be refused, else two runs could both believe that
-//     theirs is the current one;
-//  2. every file is uploaded under the folder of the run, which is written once: an object
-//     that is there already must have the same content;
-//  3. every object is compared with its file;
-//  4. the pointer is written, on the condition that it is the one that the run has seen.
+//   - The store must keep conditions: what is written with If-None-Match or If-Match although
+//     it does not hold must be refused, else two runs could both believe that theirs is the
+//     current one.
+//   - A file is written once. An object that is there already must have the same content, and
+//     every object is compared with its file.
+//   - What readers follow is small, and replaced on the condition that it is what the writer
+//     has seen ([Target.Swap]).
 //
-// An interrupted publication is made good by publishing again; until its last step nobody
-// follows it.
+// What is interrupted is made good by sending again. Which files belong together, and what
+// readers follow, is decided by whoever calls.
 package s3
 
 import (
@@ -20,10 +19,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"path"
@@ -41,16 +38,6 @@ import (
 	"github.com/recon-batch/recon-batch/internal/fail"
 )
 
-// PointerSchema is the version of the pointer.
-const PointerSchema = 1
-
-// Pointer is the object that readers follow.
-type Pointer struct {
-	SchemaVersion int    `json:"schema_version"`
-	RunID         string `json:"run_id"`
-	Folder        string `json:"folder"` // key of the folder of the run, with a slash at its end
-}
-
 // Target is a place that runs are published at.
 type Target struct{ b *source.Bucket }
 
@@ -61,7 +48,8 @@ func Open(ctx context.Context, at source.Place) (*Target, error) {
 }
 
 const (
-	mostObject = 5 << 30 // bytes that one request may bring
+	mostObject = 5 << 30  // bytes that one request may bring
+	mostText   = 64 << 20 // bytes of an object that is read whole, such as a manifest
 	mark       = "sha256"
 )
 
@@ -101,87 +89,107 @@ func (t *Target) Conditions(ctx context.Context) error {
 	return nil
 }
 
-// Current gives the pointer and the version of it that the next one replaces; "" and nil
-// where there is none.
-func (t *Target) Current(ctx context.Context, name string) (*Pointer, string, error) {
-	text, version, err := t.get(ctx, t.key(name))
-	if errors.Is(err, errNone) {
-		return nil, "", nil
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	p := &Pointer{}
-	if err := json.Unmarshal(text, p); err != nil || p.SchemaVersion != PointerSchema {
-		return nil, "", t.b.Fail(fail.Input, "restore it from a version before, or remove it", "%s is no pointer of this version of the program", t.b.At(t.key(name)))
-	}
-	return p, version, nil
+// File is one file of a run.
+type File struct {
+	Path   string // relative to its folder, with slashes
+	Size   int64  // bytes
+	SHA256 string // hexadecimal
 }
 
-// Publish uploads the files of dir under folder, compares them, and writes the pointer
-// name, which must still be of the version that [Target.Current] gave when the run began.
-// The error has class Conflict where another run was published since, and where an
-// object of the folder has another content.
-func (t *Target) Publish(ctx context.Context, dir, folder, runID, name, version string) error {
-	if err := t.Conditions(ctx); err != nil {
-		return err
-	}
-	files, err := filesOf(dir)
-	if err != nil {
-		return err
-	}
-	g, some := errgroup.WithContext(ctx)
+// Send uploads files of dir under folder, several at a time, and compares them. A file that
+// is there is not sent again. The error has class Conflict where an object has another
+// content, and Integrity where a file is not what it should be.
+func (t *Target) Send(ctx context.Context, dir, folder string, files []File) error {
+	return t.each(ctx, files, func(ctx context.Context, f File) error {
+		return t.upload(ctx, dir, t.key(path.Join(folder, f.Path)), f)
+	})
+}
+
+// Bring downloads files of folder into dir, several at a time, and compares them. The
+// error has class Integrity where an object is not what it should be, or is not there.
+func (t *Target) Bring(ctx context.Context, folder, dir string, files []File, listed map[string]source.Object) error {
+	return t.each(ctx, files, func(ctx context.Context, f File) error {
+		name := path.Join(folder, f.Path)
+		o, ok := listed[name]
+		if !ok {
+			return t.altered(name, "is missing")
+		}
+		return t.download(ctx, o, name, filepath.Join(dir, filepath.FromSlash(f.Path)), f)
+	})
+}
+
+func (t *Target) each(ctx context.Context, files []File, do func(context.Context, File) error) error {
+	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(t.b.Keys().Parallel)
 	for _, f := range files {
 		g.Go(func() error {
-			return t.upload(some, filepath.Join(dir, f), t.key(path.Join(folder, filepath.ToSlash(f))))
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return do(ctx, f)
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	text, err := json.Marshal(Pointer{PointerSchema, runID, t.key(folder) + "/"})
+	return g.Wait()
+}
+
+// List gives the objects whose names below the place begin with a prefix, by their names.
+func (t *Target) List(ctx context.Context, prefix string) (map[string]source.Object, error) {
+	list, err := t.b.List(ctx, t.b.Folder()+"/"+prefix)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	text = append(text, '\n')
+	out := make(map[string]source.Object, len(list))
+	for _, o := range list {
+		out[strings.TrimPrefix(o.Key, t.b.Folder()+"/")] = o
+	}
+	return out, nil
+}
+
+// At is the address of a name below the place.
+func (t *Target) At(name string) string { return t.b.At(t.key(name)) }
+
+// Fail makes an error of the target.
+func (t *Target) Fail(class fail.Class, hint, format string, args ...any) *fail.Error {
+	return t.b.Fail(class, hint, format, args...)
+}
+
+// Read reads a small object and its version; nil and "" where there is none.
+func (t *Target) Read(ctx context.Context, name string) (text []byte, version string, err error) {
+	text, version, err = t.get(ctx, t.key(name))
+	if errors.Is(err, errNone) {
+		return nil, "", nil
+	}
+	return text, version, err
+}
+
+// Swap writes a small object, which must still be of the version that [Target.Read] gave,
+// and returns its new version. The error has class Conflict where it is another one by now.
+func (t *Target) Swap(ctx context.Context, name string, text []byte, version string) (string, error) {
 	in := &s3.PutObjectInput{IfMatch: aws.String(`"` + version + `"`), ContentType: aws.String("application/json")}
 	if version == "" {
 		in.IfMatch, in.IfNoneMatch = nil, aws.String("*")
 	}
-	if _, err = t.put(ctx, t.key(name), text, in); !errors.Is(err, errHeld) {
-		return err
+	out, err := t.put(ctx, t.key(name), text, in)
+	if err == nil {
+		return strings.Trim(aws.ToString(out.ETag), `"`), nil
+	}
+	if !errors.Is(err, errHeld) {
+		return "", err
 	}
 	// An attempt whose answer was lost may have written it.
-	there, _, err := t.get(ctx, t.key(name))
+	there, now, err := t.Read(ctx, name)
 	switch {
-	case err == nil && bytes.Equal(there, text):
-		return nil
-	case err != nil && !errors.Is(err, errNone):
-		return err
+	case err != nil:
+		return "", err
+	case there != nil && bytes.Equal(there, text):
+		return now, nil
 	}
-	return t.b.Fail(fail.Conflict, "run again: the run that was published since counts as the former one", "%s was written by another run since this one began", t.b.At(t.key(name)))
-}
-
-// filesOf lists the files of a folder, relative to it.
-func filesOf(dir string) ([]string, error) {
-	var out []string
-	err := filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		if !e.Type().IsRegular() {
-			return fail.New(fail.Usage, "%s is no file and cannot be published", p).WithHint("remove it from the folder of the run")
-		}
-		name, err := filepath.Rel(dir, p)
-		out = append(out, name)
-		return err
-	})
-	return out, fail.Disk(err, "the folder of the run cannot be read")
+	return "", t.b.Fail(fail.Conflict, "run again: what was published since counts as the former run", "%s was written by another run since this one began", t.At(name))
 }
 
 // upload writes one file, unless it is there, and compares what is there with it.
-func (t *Target) upload(ctx context.Context, file, key string) error {
+func (t *Target) upload(ctx context.Context, dir, key string, of File) error {
+	file := filepath.Join(dir, filepath.FromSlash(of.Path))
 	f, err := os.Open(file)
 	if err != nil {
 		return fail.Disk(err, "%s cannot be published", file)
@@ -196,6 +204,9 @@ func (t *Target) upload(ctx context.Context, file, key string) error {
 		return t.b.Fail(fail.Usage, "write fewer formats, or publish to a folder", "%s has %d bytes, and an object that is written at once has at most %d", file, size, int64(mostObject))
 	}
 	digest, plain := hex.EncodeToString(sha.Sum(nil)), hex.EncodeToString(sum.Sum(nil))
+	if size != of.Size || digest != of.SHA256 {
+		return t.b.Fail(fail.Integrity, "look at the run with recon-batch verify, and restore it from a backup", "%s is not what was published", file)
+	}
 	_, err = source.Upload(ctx, t.b, key, size, func(ctx context.Context) (*s3.PutObjectOutput, error) {
 		in := &s3.PutObjectInput{
 			Body: io.NewSectionReader(f, 0, size), ContentLength: &size, ContentMD5: aws.String(base64.StdEncoding.EncodeToString(sum.Sum(nil))),
@@ -232,6 +243,36 @@ func (t *Target) upload(ctx context.Context, file, key string) error {
 	return nil
 }
 
+// download writes one object to a file that is not there yet, and compares it.
+func (t *Target) download(ctx context.Context, o source.Object, name, file string, of File) (err error) {
+	if o.Size != of.Size {
+		return t.altered(name, "has another size")
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return fail.Disk(err, "%s cannot be written", file)
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return fail.Disk(err, "%s cannot be written", file)
+	}
+	sha := sha256.New()
+	_, err = io.Copy(io.MultiWriter(f, sha), t.b.Reader(ctx, o))
+	if err == nil {
+		err = f.Sync()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fail.Disk(err, "%s cannot be written", file)
+	}
+	if hex.EncodeToString(sha.Sum(nil)) != of.SHA256 {
+		return t.altered(name, "is not what was published")
+	}
+	return nil
+}
+
+func (t *Target) altered(name, what string) error {
+	return t.b.Fail(fail.Integrity, "restore it from a version before, or from a machine that has the run", "%s %s", t.At(name), what)
+}
+
 // put writes a small object. The error is errHeld where its condition does not hold.
 func (t *Target) put(ctx context.Context, key string, text []byte, in *s3.PutObjectInput) (*s3.PutObjectOutput, error) {
 	return source.Upload(ctx, t.b, key, int64(len(text)), func(ctx context.Context) (*s3.PutObjectOutput, error) {
@@ -244,8 +285,13 @@ func (t *Target) put(ctx context.Context, key string, text []byte, in *s3.PutObj
 // send sends one attempt to write.
 func (t *Target) send(ctx context.Context, key string, in *s3.PutObjectInput) (*s3.PutObjectOutput, error) {
 	in.Bucket, in.Key = aws.String(t.b.Name()), &key
-	if o := t.b.Keys().Owner; o != "" {
+	keys := t.b.Keys()
+	if o := keys.Owner; o != "" {
 		in.ExpectedBucketOwner = &o
+	}
+	in.ServerSideEncryption = types.ServerSideEncryption(keys.Encrypt)
+	if k := keys.KMSKey; k != "" {
+		in.SSEKMSKeyId = &k
 	}
 	out, err := t.b.Client().PutObject(ctx, in)
 	switch status(err) {
@@ -273,7 +319,11 @@ func (t *Target) get(ctx context.Context, key string) (text []byte, version stri
 		}
 		defer out.Body.Close()
 		version = strings.Trim(aws.ToString(out.ETag), `"`)
-		return io.ReadAll(io.LimitReader(out.Body, 1<<20))
+		text, err := io.ReadAll(io.LimitReader(out.Body, mostText+1))
+		if len(text) > mostText {
+			err = &source.Final{Err: t.b.Fail(fail.Integrity, "it is not of this program; remove it, or publish elsewhere", "%s has more than %d bytes", t.b.At(key), mostText)}
+		}
+		return text, err
 	})
 	return text, version, err
 }

@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/recon-batch/recon-batch/fetch"
 	source "github.com/recon-batch/recon-batch/fetch/s3"
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/internal/testversity"
@@ -136,11 +138,47 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-func publish(target *Target, dir, run, version string) error {
-	return target.Publish(context.Background(), dir, "2026-08-20/"+run, run, "2026-08-20/current.json", version)
+const (
+	current = "2026-08-20/current"
+	pointer = "out/charges/" + current
+)
+
+func pointerTo(run string) string { return `{"run_id":"` + run + `"}` + "\n" }
+
+// listed are the files of a folder.
+func listed(t *testing.T, dir string) []File {
+	t.Helper()
+	var out []File
+	err := filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, p)
+		if err != nil {
+			return err
+		}
+		size, sum, err := fetch.HashFile(p)
+		out = append(out, File{Path: filepath.ToSlash(rel), Size: size, SHA256: sum})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
-const pointer = "out/charges/2026-08-20/current.json"
+// publish sends a run, and lets the pointer name it.
+func publish(t *testing.T, target *Target, dir, run, version string) error {
+	ctx := context.Background()
+	if err := target.Conditions(ctx); err != nil {
+		return err
+	}
+	if err := target.Send(ctx, dir, "2026-08-20/"+run, listed(t, dir)); err != nil {
+		return err
+	}
+	_, err := target.Swap(ctx, current, []byte(pointerTo(run)), version)
+	return err
+}
 
 // whole compares a published run with its files.
 func (w *world) whole(run string) {
@@ -150,7 +188,7 @@ func (w *world) whole(run string) {
 			w.t.Errorf("%s of %s is another one", name, run)
 		}
 	}
-	if want := `{"schema_version":1,"run_id":"` + run + `","folder":"out/charges/2026-08-20/` + run + `/"}` + "\n"; w.object(pointer) != want {
+	if w.object(pointer) != pointerTo(run) {
 		w.t.Errorf("the pointer is %q", w.object(pointer))
 	}
 }
@@ -161,37 +199,37 @@ func TestPublish(t *testing.T) {
 		t.Run(string(sums), func(t *testing.T) {
 			w := newWorld(t)
 			target, dir := w.target(sums), folder(t, files)
-			if p, version, err := target.Current(context.Background(), "2026-08-20/current.json"); p != nil || version != "" || err != nil {
+			if p, version, err := target.Read(context.Background(), current); p != nil || version != "" || err != nil {
 				t.Fatal(p, version, err)
 			}
 			w.spoil(nil)
-			if err := publish(target, dir, "r1", ""); err != nil {
+			if err := publish(t, target, dir, "r1", ""); err != nil {
 				t.Fatal(err)
 			}
 			w.whole("r1")
 			if last := w.puts[len(w.puts)-1]; last != "/runs/"+pointer {
 				t.Errorf("%s is written after the pointer", last)
 			}
-			if err := publish(target, dir, "r1", ""); err != nil {
+			if err := publish(t, target, dir, "r1", ""); err != nil {
 				t.Errorf("the same again: %v", err)
 			}
-			p, version, err := target.Current(context.Background(), "2026-08-20/current.json")
-			if err != nil || p.RunID != "r1" || version == "" {
+			p, version, err := target.Read(context.Background(), current)
+			if err != nil || string(p) != pointerTo("r1") || version == "" {
 				t.Fatal(p, version, err)
 			}
-			if err := publish(target, dir, "r2", version); err != nil {
+			if err := publish(t, target, dir, "r2", version); err != nil {
 				t.Fatal(err)
 			}
 			w.whole("r2")
 			for _, old := range []string{version, ""} {
-				if err := publish(target, dir, "r3", old); fail.ClassOf(err) != fail.Conflict {
+				if err := publish(t, target, dir, "r3", old); fail.ClassOf(err) != fail.Conflict {
 					t.Errorf("a pointer that is another one by now is replaced: %v", err)
 				}
 			}
 			w.whole("r2")
 			w.put("out/charges/2026-08-20/r4/report.json", "another")
-			_, version, _ = target.Current(context.Background(), "2026-08-20/current.json")
-			if err := publish(target, dir, "r4", version); fail.ClassOf(err) != fail.Conflict || !strings.Contains(err.Error(), "r4/report.json has another content") {
+			_, version, _ = target.Read(context.Background(), current)
+			if err := publish(t, target, dir, "r4", version); fail.ClassOf(err) != fail.Conflict || !strings.Contains(err.Error(), "r4/report.json has another content") {
 				t.Errorf("%v", err)
 			}
 			w.whole("r2")
@@ -208,7 +246,7 @@ func TestOneWins(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range runs {
 		target := w.target(rules.ChecksumsRequired)
-		all.Go(func() { errs[i] = publish(target, dir, fmt.Sprint("r", i), "") })
+		all.Go(func() { errs[i] = publish(t, target, dir, fmt.Sprint("r", i), "") })
 	}
 	all.Wait()
 	won := -1
@@ -249,7 +287,7 @@ func TestConditionsIgnored(t *testing.T) {
 				}
 				return true
 			})
-			err := publish(w.target(rules.ChecksumsRequired), folder(t, files), "r1", "")
+			err := publish(t, w.target(rules.ChecksumsRequired), folder(t, files), "r1", "")
 			if fail.ClassOf(err) != fail.Usage || !strings.Contains(err.Error(), "the outputs: ") || !strings.Contains(err.Error(), "ignores "+header) {
 				t.Fatal(err)
 			}
@@ -293,13 +331,13 @@ func TestFaults(t *testing.T) {
 		"409 of a file":                   {"requeue.ndjson", 3, code(409, "ConditionalRequestConflict"), fail.OK},
 		"a file is cut":                   {"requeue.ndjson", 2, cut, fail.OK},
 		"the answer to a file is lost":    {"requeue.ndjson", 2, lost, fail.OK},
-		"the answer to the pointer, lost": {"current.json", 1, lost, fail.OK},
-		"500 of the pointer":              {"current.json", 3, code(500, "InternalError"), fail.OK},
-		"409 of the pointer":              {"current.json", 3, code(409, "ConditionalRequestConflict"), fail.OK},
+		"the answer to the pointer, lost": {"current", 1, lost, fail.OK},
+		"500 of the pointer":              {"current", 3, code(500, "InternalError"), fail.OK},
+		"409 of the pointer":              {"current", 3, code(409, "ConditionalRequestConflict"), fail.OK},
 		"503 without end":                 {"requeue.ndjson", 1 << 30, code(503, "SlowDown"), fail.Temporary},
 		"403":                             {"requeue.ndjson", 1 << 30, code(403, "AccessDenied"), fail.Usage},
-		"403 of the pointer":              {"current.json", 1 << 30, code(403, "AccessDenied"), fail.Usage},
-		"500 of the pointer without end":  {"current.json", 1 << 30, code(500, "InternalError"), fail.Temporary},
+		"403 of the pointer":              {"current", 1 << 30, code(403, "AccessDenied"), fail.Usage},
+		"500 of the pointer without end":  {"current", 1 << 30, code(500, "InternalError"), fail.Temporary},
 		"no bucket":                       {"requeue.ndjson", 1 << 30, code(404, "NoSuchBucket"), fail.Usage},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -318,7 +356,7 @@ func TestFaults(t *testing.T) {
 				c.do(rw, r, f)
 				return true
 			})
-			err := publish(w.target(rules.ChecksumsRequired), dir, "r1", "")
+			err := publish(t, w.target(rules.ChecksumsRequired), dir, "r1", "")
 			if fail.ClassOf(err) != c.class {
 				t.Fatalf("class %d, want %d: %v", fail.ClassOf(err), c.class, err)
 			}
@@ -330,7 +368,7 @@ func TestFaults(t *testing.T) {
 					t.Error("the pointer is written")
 				}
 				w.spoil(nil)
-				if err := publish(w.target(rules.ChecksumsRequired), dir, "r1", ""); err != nil {
+				if err := publish(t, w.target(rules.ChecksumsRequired), dir, "r1", ""); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -339,15 +377,81 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestOnlyFiles: what is no file in the folder of a run is not passed over in silence.
-func TestOnlyFiles(t *testing.T) {
+// TestAltered: a file that is not what it was when the run was published is not sent.
+func TestAltered(t *testing.T) {
 	w := newWorld(t)
-	with := maps.Clone(files)
-	dir := folder(t, with)
-	if err := os.Symlink("report.json", filepath.Join(dir, "link")); err != nil {
+	dir := folder(t, files)
+	list := listed(t, dir)
+	if err := os.WriteFile(filepath.Join(dir, "report.json"), []byte(`{"run":2}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := publish(w.target(rules.ChecksumsRequired), dir, "r1", ""); fail.ClassOf(err) != fail.Usage || w.object(pointer) != "" {
+	err := w.target(rules.ChecksumsRequired).Send(context.Background(), dir, "2026-08-20/r1", list)
+	if fail.ClassOf(err) != fail.Integrity || !strings.Contains(err.Error(), "report.json is not what was published") || w.object("out/charges/2026-08-20/r1/report.json") != "" {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestBring: what was sent comes back, and nothing else.
+func TestBring(t *testing.T) {
+	w := newWorld(t)
+	ctx := context.Background()
+	target, dir := w.target(rules.ChecksumsSupported), folder(t, files)
+	list := listed(t, dir)
+	if err := publish(t, target, dir, "r1", ""); err != nil {
+		t.Fatal(err)
+	}
+	bring := func() (string, error) {
+		there, err := target.List(ctx, "2026-08-20/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := t.TempDir()
+		return to, target.Bring(ctx, "2026-08-20/r1", to, list, there)
+	}
+	to, err := bring()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := listed(t, to); !slices.Equal(got, list) {
+		t.Errorf("brought %v, want %v", got, list)
+	}
+	key := "out/charges/2026-08-20/r1/queues/requeue.ndjson"
+	for name, change := range map[string]func(){
+		"has another size":          func() { w.put(key, "{}\n") },
+		"is not what was published": func() { w.put(key, strings.Repeat("[]\n", 100_000)) },
+		"is missing": func() {
+			if _, err := w.api.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &w.bucket, Key: &key}); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		change()
+		if _, err := bring(); fail.ClassOf(err) != fail.Integrity || !strings.Contains(err.Error(), key+" "+name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestEncryption: the store is told how to encrypt what is written.
+func TestEncryption(t *testing.T) {
+	w := newWorld(t)
+	var mu sync.Mutex
+	said := map[string]bool{}
+	w.spoil(func(_ http.ResponseWriter, r *http.Request, _ http.Handler) bool {
+		if r.Method == "PUT" {
+			mu.Lock()
+			defer mu.Unlock()
+			said[r.Header.Get("X-Amz-Server-Side-Encryption")+" "+r.Header.Get("X-Amz-Server-Side-Encryption-Aws-Kms-Key-Id")] = true
+		}
+		return false
+	})
+	target := w.target(rules.ChecksumsRequired)
+	target.b.Keys().Encrypt, target.b.Keys().KMSKey = "aws:kms", "alias/recon"
+	if err := publish(t, target, folder(t, files), "r1", ""); err != nil {
+		t.Fatal(err)
+	}
+	w.whole("r1")
+	if len(said) != 1 || !said["aws:kms alias/recon"] {
+		t.Errorf("the store is told %v", said)
 	}
 }
