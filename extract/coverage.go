@@ -23,6 +23,7 @@ type evidence struct {
 	complete bool
 	from     *int64
 	until    *int64
+	through  *int64 // what it says itself that it reaches to, before until; nil: nothing
 	proved   bool   // at least one file was staged whole
 	missing  string // why nothing is known of its time; "" where proved
 	noFile   bool   // it is missing because there is no file, not because it is a copy
@@ -73,7 +74,7 @@ func coverageOf(inputs []evidence) []Interval {
 			byKey[key] = g
 			groups = append(groups, g)
 		}
-		g.add(e)
+		g.add(e, tail(e, inputs))
 	}
 	var out []Interval
 	for _, g := range groups {
@@ -99,7 +100,28 @@ func (g *coverageGroup) speaksTo(other *coverageGroup) bool {
 	return slices.ContainsFunc(g.Types, func(t string) bool { return slices.Contains(other.Types, t) })
 }
 
-func (g *coverageGroup) add(e evidence) {
+// tail is the time at the end of what an input declares that it says itself not to hold
+// yet, but for what other inputs of its source hold.
+func tail(e evidence, inputs []evidence) []Gap {
+	if e.through == nil {
+		return nil
+	}
+	var own []Gap
+	for _, o := range inputs {
+		if o.source.Name != e.source.Name || !o.proved || o.spoiled != "" || o.from == nil || o.until == nil {
+			continue
+		}
+		until := *o.until
+		if o.through != nil {
+			until = min(until, *o.through)
+		}
+		own = append(own, Gap{From: *o.from, Until: until})
+	}
+	return subtract([]Gap{{From: *e.through, Until: *e.until, Reason: "the data reach to " + describeInstant(*e.through) + " only, by their own word"}}, own)
+}
+
+// add takes an input with the time that it says not to hold yet.
+func (g *coverageGroup) add(e evidence, tail []Gap) {
 	if !slices.Contains(g.sources, e.source.Name) {
 		g.sources = append(g.sources, e.source.Name)
 	}
@@ -116,6 +138,13 @@ func (g *coverageGroup) add(e evidence) {
 		span.Reason = e.spoiled
 		g.spoiled = append(g.spoiled, span)
 	case e.proved:
+		if e.through != nil {
+			span.Until = *e.through
+			g.missing = append(g.missing, tail...)
+			if e.source.Coverage.Account == "" {
+				g.spoiled = append(g.spoiled, tail...) // no other source can stand for it
+			}
+		}
 		g.spans = append(g.spans, span)
 		g.complete = g.complete || e.complete
 	default:
@@ -200,6 +229,10 @@ func describeSpan(from, until *int64) string {
 	if from == nil || until == nil {
 		return "its whole time"
 	}
-	at := func(us int64) string { return time.UnixMicro(us).UTC().Format("2006-01-02T15:04:05Z") }
-	return at(*from) + " to " + at(*until)
+	return describeInstant(*from) + " to " + describeInstant(*until)
+}
+
+// describeInstant writes an instant for people, in UTC.
+func describeInstant(us int64) string {
+	return time.UnixMicro(us).UTC().Format("2006-01-02T15:04:05Z")
 }

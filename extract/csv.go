@@ -29,8 +29,11 @@ type csvReader struct {
 	declared bool // the columns come from the job, not from a header line
 	nulls    map[string]bool
 	control  int64
+	head     []string // fields of the first header line by rows
 	trailer  []string
-	ended    bool // the trailer or total line has come
+	trailers [][]string // where there are several
+	repeats  bool       // there may be several
+	ended    bool       // the trailer or total line has come
 	record   int64
 	rec      Record
 	err      error // sticky
@@ -73,6 +76,10 @@ func newCSVReader(dialect *rules.CSV, need []neededColumn, r io.Reader, name str
 func (c *csvReader) Header() []string    { return c.header }
 func (c *csvReader) ControlLines() int64 { return c.control }
 func (c *csvReader) Trailer() []string   { return c.trailer }
+func (c *csvReader) Head() []string      { return c.head }
+
+// Trailers are all of them, in a file that has one for each value of a field.
+func (c *csvReader) Trailers() [][]string { return c.trailers }
 
 // readHeader finds the names of the columns as the declared rule says.
 func (c *csvReader) readHeader() ([]string, error) {
@@ -95,7 +102,15 @@ func (c *csvReader) readHeader() ([]string, error) {
 			h.FirstField != "" && headerName(first, c.d.HeaderNames) == headerName(h.FirstField, c.d.HeaderNames) {
 			break
 		}
-		if _, err := c.s.skipLine(); err != nil {
+		if rows := c.d.Rows; rows != nil && rows.Field == 1 && rows.Header != "" && first == rows.Header {
+			if _, err := c.s.next(); err != nil {
+				return nil, err
+			}
+			if c.s.bad == "" {
+				c.takeControl()
+				continue
+			}
+		} else if _, err := c.s.skipLine(); err != nil {
 			return nil, err
 		}
 		c.control++
@@ -240,6 +255,13 @@ func (c *csvReader) takeControl() {
 	switch c.kind() {
 	case rowTrailer, rowTotal:
 		c.trailer, c.ended = fieldTexts(c.s.fields), true
+		if c.repeats {
+			c.trailers = append(c.trailers, c.trailer)
+		}
+	case rowHeader:
+		if c.head == nil {
+			c.head = fieldTexts(c.s.fields)
+		}
 	}
 }
 
@@ -266,7 +288,7 @@ func (c *csvReader) next() (*Record, error) {
 		if !ok {
 			return nil, c.finish()
 		}
-		if c.ended {
+		if c.ended && !(c.repeats && c.s.bad == "" && c.kind() == rowTrailer && len(c.trailers) < maxControlGroups) {
 			return nil, badFile(c.name, "line %d follows the trailer, which must be the last line", c.s.line).
 				WithHint("two files may have been joined, or the trailer's mark occurs in a record")
 		}

@@ -11,14 +11,20 @@ import (
 
 // foundFile is one file of a source, or the place of one that is missing.
 type foundFile struct {
-	source  *rules.Source
-	input   int    // index in Bound.Inputs of the side
-	dir     string // folder that symbolic links may not leave
-	rel     string // path inside dir
-	date    string // {file_date}, or ""
-	missing bool
-	kept    string // where its bytes are kept as well, "" nowhere; then they are read there
-	sha256  string // of the bytes that it must have (see Pinned); "" whatever it has
+	source     *rules.Source
+	input      int    // index in Bound.Inputs of the side
+	dir        string // folder that symbolic links may not leave
+	rel        string // path inside dir
+	date       string // {file_date}, or ""
+	missing    bool
+	kept       string // where its bytes are kept as well, "" nowhere; then they are read there
+	sha256     string // of the bytes that it must have (see Pinned); "" whatever it has
+	signedWith string // names the keys by which a former run checked its signatures
+	pulled     string // digest of the bytes that were pulled; "" of a local file
+
+	controls []Control     // that it states about itself, once it is judged
+	through  *int64        // what it says that its data reach to; nil: nothing
+	judged   *rules.Judged // of the input; nil: it has no ready rules
 }
 
 // open opens the file. A symbolic link that leaves the folder is refused by the
@@ -46,11 +52,15 @@ func discover(base string, inputs []rules.Input) ([]*foundFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, n := range names {
-			found = append(found, &foundFile{source: in.Source, input: i, dir: dir, rel: n, date: in.FileDate})
+		for k, n := range names {
+			f := &foundFile{source: in.Source, input: i, dir: dir, rel: n, date: in.FileDate, judged: in.Judged}
+			if in.Pulled != nil && len(in.Pulled.Digests) == len(names) {
+				f.pulled = in.Pulled.Digests[k]
+			}
+			found = append(found, f)
 		}
 		if len(names) == 0 {
-			found = append(found, &foundFile{source: in.Source, input: i, dir: dir, rel: in.Path, date: in.FileDate, missing: true})
+			found = append(found, &foundFile{source: in.Source, input: i, dir: dir, rel: in.Path, date: in.FileDate, missing: true, judged: in.Judged})
 		}
 	}
 	return found, nil
@@ -83,5 +93,12 @@ func expand(base string, in *rules.Input) (names []string, dir string, err error
 	if in.Source.Remote != nil {
 		return nil, "", fail.New(fail.Internal, "the source %s is read before it was pulled", in.Source.Name)
 	}
-	return folder.Names(base, in.Path, in.Source.Literal)
+	if in.Judged != nil && len(in.Judged.Files) > 0 && in.Judged.Dir != "" {
+		return judgedNames(in.Judged), in.Judged.Dir, nil
+	}
+	names, dir, err = folder.Names(base, in.Path, in.Source.Literal)
+	if in.Judged != nil {
+		names = nil // it is not ready, whatever lies there
+	}
+	return names, dir, err
 }

@@ -157,7 +157,7 @@ func (e *effectSum) fault() string {
 // eachRecord converts the fields of every record of a file. What cannot be cut is
 // left out here; it is judged when the file is staged.
 func eachRecord(ctx context.Context, f *foundFile, in io.Reader, plan *stagePlan, visit func(c *converter, no int64)) error {
-	r, err := openReader(f.source, plan.sourceFields(), in, f.rel)
+	r, err := plan.reader(in, f.rel)
 	if err != nil {
 		return inputError(f.rel, err)
 	}

@@ -20,11 +20,21 @@ type Relation struct {
 	Healed   []Interval // what they would prove if all of them were
 	Totals   []Total
 	Findings []Finding // warnings for the top of the report
+	// What is stated beside the records, and what was counted.
+	Controls     []Control
+	ControlFiles []ControlFile
+	Watermarks   []Watermark // of inputs whose data end before they were declared to
+	// Revisions are the files that took the place of former ones, Missing the numbers and
+	// parts that no file carries; of sources with an identity.
+	Revisions []Revision
+	Missing   []MissingFiles
 	// Repeated[c] is the path of a Parquet file with one UBIGINT column h: the
 	// fingerprint halves (column c: "h0", "h1", … "hx") that more than one row of
 	// the side carries. It is a property of the set of files, and cached with it.
 	Repeated map[string]string
 	Records  int64 // staged rows
+
+	Lookups []Lookup // of the results: what services said about single operations; whoever asked them sets it
 }
 
 // File is one physical file of a side.
@@ -46,6 +56,8 @@ type File struct {
 	Control       int64  // header, trailer, preamble, total and skipped lines
 	Excluded      int64  // records excluded by a declared row kind
 	Rejected      int64
+	SignedWith    string   // names the keys by which the signatures of its records were checked; "" they have none
+	Arrival       *Arrival // nil: its source has no identity
 }
 
 // FileStatus tells what became of a file.
@@ -57,6 +69,8 @@ const (
 	FileSkipped FileStatus = "skipped" // same content as another one (V6)
 	FileMissing FileStatus = "missing" // a day without its file, or an absent optional source
 	FileRefused FileStatus = "refused" // optional source, could not be read whole
+	// FileSuperseded is one of whose report there is a later revision.
+	FileSuperseded FileStatus = "superseded"
 )
 
 // Reject is a record that could not be cut into its fields (V37).

@@ -59,6 +59,15 @@ func openReader(src *rules.Source, fields []rules.Field, f io.Reader, name strin
 	return openReaderLimits(src, fields, f, name, DefaultLimits)
 }
 
+// reader reads a file by the plan of its source, signatures included.
+func (p *stagePlan) reader(f io.Reader, name string) (fileReader, error) {
+	r, err := openReader(p.src, p.sourceFields(), f, name)
+	if err == nil && p.src.Signature != nil {
+		r = &signedReader{r, newSignatureCheck(p.src.Signature, p.keys, r.Header())}
+	}
+	return r, err
+}
+
 func openReaderLimits(src *rules.Source, fields []rules.Field, f io.Reader, name string, lim Limits) (fileReader, error) {
 	need := neededColumns(src, fields)
 	if compressionOf(src.Compression, name) == rules.CompressionZip {
@@ -100,7 +109,7 @@ func openStream(src *rules.Source, need []neededColumn, content io.Reader, name 
 		}
 		c, err := newCSVReader(&src.CSV, need, t, name, lim)
 		if err == nil {
-			c.hide = src.HideCells
+			c.hide, c.repeats = src.HideCells, src.Controls.Repeats()
 		}
 		return orNil(c, err)
 	case rules.FormatTyped:
@@ -120,7 +129,7 @@ func openStream(src *rules.Source, need []neededColumn, content io.Reader, name 
 			return nil, err
 		}
 		if src.Format == rules.FormatJSON {
-			return orNil(newJSONReader(src.JSON.Path, need, t, name, lim))
+			return orNil(newJSONReader(&src.JSON, need, t, name, lim))
 		}
 		return newNDJSONReader(need, t, name, lim), nil
 	default:
@@ -135,6 +144,23 @@ func orNil[R Reader](r R, err error) (Reader, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// headOf gives the fields of the header line of a file, nil where it has none.
+func headOf(r Reader) []string {
+	if h, ok := r.(interface{ Head() []string }); ok {
+		return h.Head()
+	}
+	return nil
+}
+
+// trailersOf gives the fields of every trailer, in a file that has one for each value of a
+// field.
+func trailersOf(r Reader) [][]string {
+	if t, ok := r.(interface{ Trailers() [][]string }); ok {
+		return t.Trailers()
+	}
+	return nil
 }
 
 // notesOf gives what a reader, at the end of its file, says that people should know.
@@ -187,8 +213,10 @@ type streamReader struct {
 	content *content
 }
 
-func (s *streamReader) Digests() Digests { return s.content.digests() }
-func (s *streamReader) Close() error     { return s.content.Close() }
+func (s *streamReader) Head() []string       { return headOf(s.Reader) }
+func (s *streamReader) Trailers() [][]string { return trailersOf(s.Reader) }
+func (s *streamReader) Digests() Digests     { return s.content.digests() }
+func (s *streamReader) Close() error         { return s.content.Close() }
 
 // cutFile is the error of a file that ends before it should.
 func cutFile(name, format string, args ...any) *fail.Error {

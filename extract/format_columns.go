@@ -75,6 +75,11 @@ func neededColumns(src *rules.Source, fields []rules.Field) []neededColumn {
 	if src.Pages != nil {
 		add(neededColumn{name: src.Pages.Column, field: "pages", kind: rules.Text})
 	}
+	if src.Signature != nil {
+		for _, c := range src.Signature.Columns() {
+			add(neededColumn{name: c, field: "signature", kind: rules.Text})
+		}
+	}
 	return need
 }
 

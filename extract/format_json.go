@@ -3,7 +3,10 @@ package extract
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+
+	"github.com/recon-batch/recon-batch/rules"
 )
 
 // jsonReader reads the records of an array inside one JSON document, element by
@@ -15,15 +18,20 @@ type jsonReader struct {
 	rows  *jsonRecord
 	toks  *jsonRecord // reads names and values around the array
 	path  []string
-	where string // for messages
-	first bool   // no element was read yet
+	where string   // for messages
+	first bool     // no element was read yet
+	paths []string // of members beside the array
+	texts []string // that stand there; in the order of paths
+	found []bool
 	err   error
 }
 
-func newJSONReader(path string, need []neededColumn, r io.Reader, name string, lim Limits) (*jsonReader, error) {
+func newJSONReader(d *rules.JSON, need []neededColumn, r io.Reader, name string, lim Limits) (*jsonReader, error) {
+	path := d.Path
 	j := &jsonReader{
 		w: newWindow(r, name, lim), rows: newJSONRecord(need, lim), toks: newJSONRecord(nil, lim),
 		where: "at the top", first: true,
+		paths: d.Trailer, texts: make([]string, len(d.Trailer)), found: make([]bool, len(d.Trailer)),
 	}
 	if path != "" {
 		j.path = strings.Split(path, ".")
@@ -36,7 +44,7 @@ func newJSONReader(path string, need []neededColumn, r io.Reader, name string, l
 }
 
 func (j *jsonReader) Header() []string    { return j.rows.header }
-func (j *jsonReader) Trailer() []string   { return nil }
+func (j *jsonReader) Trailer() []string   { return j.texts }
 func (j *jsonReader) ControlLines() int64 { return 0 }
 
 func (j *jsonReader) Next() (*Record, error) {
@@ -105,14 +113,15 @@ func (j *jsonReader) findArray() error {
 				WithHint("correct json: {path: …} in the job file")
 		}
 		j.w.pos++
-		if err := j.findMember(j.path[depth]); err != nil {
+		if err := j.findMember(depth); err != nil {
 			return err
 		}
 	}
 }
 
 // findMember passes members of an object up to the value of the one wanted.
-func (j *jsonReader) findMember(want string) error {
+func (j *jsonReader) findMember(depth int) error {
+	want, above := j.path[depth], strings.Join(j.path[:depth], ".")
 	var seen []string
 	for {
 		c, err := j.peek()
@@ -132,7 +141,7 @@ func (j *jsonReader) findMember(want string) error {
 		if len(seen) < 100 {
 			seen = append(seen, key)
 		}
-		if err := j.skipValue(1); err != nil {
+		if err := j.passMember(above, key); err != nil {
 			return err
 		}
 		more, err := j.comma('}')
@@ -173,7 +182,7 @@ func (j *jsonReader) finish() error {
 			if key == j.path[depth] {
 				return badFile(j.w.name, "the member %s occurs twice", quoteName(strings.Join(j.path[:depth+1], ".")))
 			}
-			if err := j.skipValue(1); err != nil {
+			if err := j.passMember(strings.Join(j.path[:depth], "."), key); err != nil {
 				return err
 			}
 		}
@@ -187,7 +196,58 @@ func (j *jsonReader) finish() error {
 	if j.w.err != nil {
 		return j.w.err
 	}
+	for i, found := range j.found {
+		if !found {
+			return badFile(j.w.name, "there is no member %s, which trailer.%d of the controls reads", quoteName(j.paths[i]), i+1).
+				WithHint("correct json.trailer in the job file, or have the document sent again whole")
+		}
+	}
 	return io.EOF
+}
+
+// passMember passes the value of a member outside the records, and keeps the text of one
+// that json.trailer names.
+func (j *jsonReader) passMember(above, key string) error {
+	path := strings.TrimPrefix(above+"."+key, ".")
+	at := slices.Index(j.paths, path)
+	below := slices.ContainsFunc(j.paths, func(p string) bool { return strings.HasPrefix(p, path+".") })
+	c, err := j.peek()
+	switch {
+	case err != nil:
+		return err
+	case at >= 0 && j.found[at]:
+		return badFile(j.w.name, "the member %s occurs twice", quoteName(path))
+	case at >= 0 && c != '{' && c != '[':
+		text, err := j.element()
+		if err != nil {
+			return err
+		}
+		cell, err := j.scalar(text)
+		j.texts[at], j.found[at] = string(cell.Text), true
+		return err
+	case !below || c != '{':
+		return j.skipValue(1)
+	}
+	j.w.pos++
+	if next, err := j.peek(); err != nil {
+		return err
+	} else if next == '}' {
+		j.w.pos++
+		return nil
+	}
+	for more := true; more; {
+		key, err := j.key()
+		if err != nil {
+			return err
+		}
+		if err = j.passMember(path, key); err != nil {
+			return err
+		}
+		if more, err = j.comma('}'); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // peek shows the next character that is not white space.

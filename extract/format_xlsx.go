@@ -46,8 +46,11 @@ type xlsxReader struct {
 	inData   bool
 	inTable  bool // the element sheetData is open
 	ended    bool
+	repeats  bool // there may be several trailers
 	control  int64
 	trailer  []string
+	trailers [][]string   // where there is one for each value of a field
+	head     []string     // of the first header row by rows
 	other    map[int]bool // rows between the records that are none
 	first    int          // row of the first record
 	last     int          // row of the last one
@@ -88,7 +91,7 @@ func openXLSX(src *rules.Source, need []neededColumn, f io.Reader, name string, 
 	if err != nil {
 		return nil, err
 	}
-	r := &xlsxReader{x: x, hide: src.HideCells, name: name, lim: lim, content: content, other: map[int]bool{}}
+	r := &xlsxReader{x: x, hide: src.HideCells, repeats: src.Controls.Repeats(), name: name, lim: lim, content: content, other: map[int]bool{}}
 	if err := r.open(need, f); err != nil {
 		r.Close()
 		return nil, err
@@ -204,8 +207,13 @@ func (r *xlsxReader) readHeader() ([]string, error) {
 
 func (r *xlsxReader) left() int { return max(r.area.left, 1) }
 
-func (r *xlsxReader) Header() []string    { return r.header }
-func (r *xlsxReader) Trailer() []string   { return r.trailer }
+func (r *xlsxReader) Header() []string  { return r.header }
+func (r *xlsxReader) Trailer() []string { return r.trailer }
+func (r *xlsxReader) Head() []string    { return r.head }
+
+// Trailers are all of them, in a sheet that has one for each value of a field.
+func (r *xlsxReader) Trailers() [][]string { return r.trailers }
+
 func (r *xlsxReader) ControlLines() int64 { return r.control }
 func (r *xlsxReader) Digests() Digests    { return r.content.digests() }
 
@@ -279,6 +287,12 @@ func (r *xlsxReader) next() (*Record, error) {
 				r.control++
 				continue // below the total row stands what is no table
 			}
+			if r.repeats && r.kind() == rowTrailer && len(r.trailers) < maxControlGroups {
+				r.trailers = append(r.trailers, r.texts())
+				r.control++
+				r.other[r.row.no] = true
+				continue
+			}
 			return nil, badFile(r.name, "row %d follows the trailer, which must be the last row", r.row.no).
 				WithHint("the trailer's mark may occur in a record")
 		}
@@ -301,6 +315,13 @@ func (r *xlsxReader) next() (*Record, error) {
 			return nil, r.reject("the row kind "+quoteCell(r.cellText(r.x.Rows.Field), r.hide)+" is none of the declared ones", "")
 		case rowTrailer, rowTotal:
 			r.trailer, r.ended = r.texts(), true
+			if r.repeats {
+				r.trailers = append(r.trailers, r.trailer)
+			}
+		case rowHeader:
+			if r.head == nil {
+				r.head = r.texts()
+			}
 		}
 		r.control++
 		if r.other[r.row.no] = true; len(r.other) > 1<<20 {

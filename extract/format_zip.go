@@ -165,8 +165,8 @@ func (z *zipReader) choose(files []*zip.File) error {
 	case z.declared() == "" && len(z.members) > 1:
 		return badFile(z.name, "the archive has %d members: %s", len(z.members), quoteList(names)).
 			WithHint("declare zip: {member: …}; a pattern such as *.csv takes several; zip: {ignore: […]} names those that are no data")
-	case len(z.members) > 1 && z.src.Controls != nil:
-		return badFile(z.name, "the archive has %d members with records, and the controls of the source are those of one", len(z.members)).
+	case len(z.members) > 1 && (z.src.Controls.InLines() || z.src.Coverage.Through != nil && z.src.Coverage.Through.At.Field > 0):
+		return badFile(z.name, "the archive has %d members with records, and the controls and the watermark of the source are those of one", len(z.members)).
 			WithHint("have each member checked by the totals of its own kinds (typed), or sent in an archive of its own")
 	}
 	return nil
@@ -284,6 +284,20 @@ func (z *zipReader) Header() []string { return z.header }
 func (z *zipReader) Trailer() []string {
 	if len(z.members) == 1 && z.inner != nil {
 		return z.inner.Trailer()
+	}
+	return nil
+}
+
+func (z *zipReader) Head() []string {
+	if len(z.members) == 1 && z.inner != nil {
+		return headOf(z.inner)
+	}
+	return nil
+}
+
+func (z *zipReader) Trailers() [][]string {
+	if len(z.members) == 1 && z.inner != nil {
+		return trailersOf(z.inner)
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func TestZipRefusals(t *testing.T) {
 		})
 	}
 	src := zipSource("*")
-	src.Controls = &rules.Controls{CountField: 1, In: "trailer"}
+	src.Controls = &rules.Controls{Count: rules.Position{In: rules.InTrailer, Field: 1}}
 	got, _ := readAll(src, textFields("a"), zipped(t, "a.csv", csv, "b.csv", csv), "x.zip")
 	check(t, got, []string{"error x.zip: the archive has 2 members with records, and the controls of the source are those of one"})
 }

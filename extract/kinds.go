@@ -65,7 +65,8 @@ type kindReader struct {
 
 	control int64
 	trailer []string
-	count   int64 // lines of any kind so far
+	head    []string // of the first line of the outermost header kind
+	count   int64    // lines of any kind so far
 	last    *lineKind
 	lastAt  int64
 	rec     Record
@@ -133,6 +134,7 @@ func newKindReader(t *rules.Typed, lines lineReader, need []neededColumn, rule, 
 
 func (k *kindReader) Header() []string    { return k.header }
 func (k *kindReader) Trailer() []string   { return k.trailer }
+func (k *kindReader) Head() []string      { return k.head }
 func (k *kindReader) ControlLines() int64 { return k.control + k.lines.passed() }
 
 func (k *kindReader) Next() (*Record, error) {
@@ -232,6 +234,9 @@ func (k *kindReader) structure(kind *lineKind) error {
 	case rules.RoleNames:
 		return k.takeNames(kind, fields)
 	case rules.RoleHeader:
+		if kind.level == 1 && k.head == nil {
+			k.head = lineTexts(fields)
+		}
 		if err := k.openScope(kind, fields); err != nil {
 			return err
 		}

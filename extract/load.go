@@ -30,6 +30,10 @@ type Options struct {
 	// Kept, where set, gives the path of bytes that are kept elsewhere under their digest,
 	// for pinned files; "" where they are not.
 	Kept func(sha256 string) string
+	// Earlier are the files that runs of earlier business dates read, oldest first; Former
+	// those of the former runs of this date, the latest run first. Of sources with an
+	// identity alone.
+	Earlier, Former []Arrived
 }
 
 // Load reads one side: it finds the files of each source, stages what is not
@@ -87,10 +91,12 @@ func Load(ctx context.Context, db *duck.DB, job *rules.Bound, side rules.Side, o
 // load stages the files and fills the relation.
 func (l *loader) load(ctx context.Context) error {
 	l.stageAll(ctx)
+	l.judgeTotals()
+	l.arrivals(ctx)
 	if err := l.settle(ctx); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{l.checkSources, l.checkPages, l.checkBanks, l.otherTimes, l.findUnreadable, l.listRepeated} {
+	for _, step := range []func(context.Context) error{l.checkSources, l.controlFiles, l.checkPages, l.checkBanks, l.sequences, l.revisions, l.otherTimes, l.latestRecords, l.findUnreadable, l.listRepeated} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -99,7 +105,11 @@ func (l *loader) load(ctx context.Context) error {
 	l.checkRange()
 	l.total()
 	l.remark()
+	l.remarkUnlisted()
+	l.watermarks()
+	l.listControls()
 	l.rel.Coverage = l.coverage()
+	l.remarkSilent()
 	return nil
 }
 
@@ -118,6 +128,13 @@ type loader struct {
 	// what banks say of a file (index of found): what is missing beside it, and why its
 	// rows are not final
 	gaps, provisional map[int]string
+	through           map[int]int64 // input → what its data reach to, by its own word
+	// of the identity of each file: which report it is, which file of an earlier date it is
+	// again, and which later one counts in its place
+	arrived  []*Arrival
+	resent   map[int]*Arrived
+	newer    map[int]int
+	replaced []superseded
 }
 
 // refuseMissing refuses a side whose required sources lack files, all at once.
@@ -155,7 +172,7 @@ func (l *loader) stageAll(ctx context.Context) {
 			defer func() { <-slots }()
 			if l.staged[i], l.errs[i] = l.file(ctx, f); l.errs[i] == nil {
 				s := &l.staged[i].sidecar
-				for _, judge := range []func(*foundFile, *sidecar) error{judgeControls, judgeProofs, l.judgeKeys} {
+				for _, judge := range []func(*foundFile, *sidecar) error{judgePulled, judgeStated, judgeControls, l.judgeThrough, judgeProofs, l.judgeKeys} {
 					if l.errs[i] == nil {
 						l.errs[i] = judge(f, s)
 					}
@@ -174,18 +191,25 @@ func (l *loader) settle(ctx context.Context) error {
 	var faults []error
 	names := fileNames(l.found)
 	for i, f := range l.found {
-		file := File{No: i, Source: f.source.Name, Dir: f.dir, Path: f.rel, Name: names[i], Date: f.date}
+		file := File{No: i, Source: f.source.Name, Dir: f.dir, Path: f.rel, Name: names[i], Date: f.date, Arrival: l.arrived[i]}
 		s, err := l.staged[i], l.errs[i]
 		if s == nil && err != nil && fail.ClassOf(err) == fail.Input {
 			s = l.copyOf(ctx, f, first)
 		}
 		if s != nil {
-			file.Size, file.SHA256, file.ContentSHA256 = s.Size, s.SHA256, s.Content
+			file.Size, file.SHA256, file.ContentSHA256, file.SignedWith = s.Size, s.SHA256, s.Content, s.SignedWith
 		}
 		switch {
 		case f.missing:
 			file.Status, file.Problem = FileMissing, "there is no such file"
-			l.find("file_missing", f, "there is no file %s: its source proves nothing for that time", f.rel)
+			what := "there is no file " + f.rel
+			if late := f.late(); late != "" {
+				file.Problem = "not ready: " + late
+				what = "the source " + f.source.Name + " is not ready: " + late
+			}
+			l.find("file_missing", f, "%s: its source proves nothing for that time", what)
+		case l.isSuperseded(i):
+			l.supersede(i, &file)
 		case s != nil && hasFirst(first, s):
 			other := l.found[first[s.Content]]
 			file.Status, file.Problem = FileSkipped, "same content as "+other.rel
@@ -197,6 +221,11 @@ func (l *loader) settle(ctx context.Context) error {
 			l.find("file_refused", f, "%v; the file was left out, and its source proves nothing for that time", err)
 		case err != nil:
 			faults = append(faults, err)
+		case l.wasRead(i):
+			was := l.resent[i]
+			file.Status, file.Problem = FileSkipped, fmt.Sprintf("same content as %s, which run %s read for %s", was.Path, was.RunID, slot(was.Date, was.BusinessDate))
+			l.find("file_skipped", f, "%s has the %s, and was skipped: the file of %s is not there", f.rel, file.Problem, slot(f.date, l.job.Date))
+			l.staged[i] = nil
 		default:
 			file.Status, file.Staged, file.Cached = FileStaged, s.path, s.cached
 			file.Records, file.Control, file.Rejected = s.Records, s.Control, int64(len(s.Rejects))
@@ -251,8 +280,10 @@ func joinFaults(faults []error) error {
 		return errors.Join(faults...)
 	}
 	texts := make([]string, 0, 10)
-	for _, err := range faults[:min(len(faults), cap(texts))] {
-		texts = append(texts, err.Error())
+	for _, err := range faults {
+		if text := err.Error(); len(texts) < cap(texts) && !slices.Contains(texts, text) { // two files may share one fault
+			texts = append(texts, text)
+		}
 	}
 	e := fail.New(fail.Input, "%d files cannot be used: %s", len(faults), strings.Join(texts, "; "))
 	if first, ok := errors.AsType[*fail.Error](faults[0]); ok {
@@ -326,7 +357,13 @@ func (l *loader) coverage() []Interval {
 	for i := range l.inputs {
 		in := &l.inputs[i]
 		e := evidence{source: in.Source, complete: in.Source.Coverage.Complete, from: in.From, until: in.Until}
+		if at, ok := l.through[i]; ok && in.Until != nil && at < *in.Until {
+			e.through = &at
+		}
 		e.spoiled = l.spoiled[in.Source.Name]
+		if e.spoiled == "" && in.Judged != nil {
+			e.spoiled = in.Judged.Gap
+		}
 		e.bySource = e.spoiled != ""
 		for j, f := range l.found {
 			if f.input != i {
@@ -337,6 +374,12 @@ func (l *loader) coverage() []Interval {
 			switch {
 			case file.Status == FileMissing:
 				e.missing, e.noFile = "no file "+f.rel, true
+				if late := f.late(); late != "" {
+					e.missing = "not ready: " + late
+				}
+			case file.Status == FileSuperseded && l.found[l.newer[j]].input == f.input:
+				continue // the later one speaks for it
+			case l.supersededEvidence(j, &e), l.resentEvidence(j, &e):
 			case file.Status == FileRefused:
 				e.spoiled = f.rel + " could not be read whole"
 			case file.Status == FileSkipped:

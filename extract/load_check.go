@@ -11,47 +11,6 @@ import (
 	"github.com/recon-batch/recon-batch/rules"
 )
 
-// judgeControls checks the totals that a file states about itself: the number of
-// records, rejects included, and sums of fields. Sums are not judged where records
-// were rejected (V36), since the rejected ones are in them.
-func judgeControls(f *foundFile, s *sidecar) error {
-	if len(s.Rejects) > 0 && f.source.OnReject != rules.RejectKeep {
-		return refuseRejects(f.rel, s.Rejects, false)
-	}
-	c := f.source.Controls
-	if c == nil {
-		return nil
-	}
-	line := c.In
-	if line == "" {
-		line = "trailer"
-	}
-	line = strings.ReplaceAll(line, "_", " ")
-	if c.CountField > 0 {
-		stated, ok := controlField(s.Trailer, c.CountField)
-		if !ok {
-			return noControl(f, line, c.CountField)
-		}
-		n, readable := (&decimalForm{mark: '.'}).parse([]byte(strings.TrimSpace(stated)))
-		if !readable || n.scale != 0 {
-			return badControl(f, line, c.CountField, stated)
-		}
-		if n.String() != fmt.Sprint(s.Records) {
-			return fail.New(fail.Input, "%s: control count %s against %d records read (field %d of the %s)", f.rel, n, s.Records, c.CountField, line).
-				WithHint("the file is not whole, or not the one that its %s speaks of: have it sent again", line)
-		}
-	}
-	if len(s.Rejects) > 0 {
-		return nil
-	}
-	for i, sum := range c.Sums {
-		if err := judgeSum(f, s, line, sum, &s.Controls[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // judgeKeys refuses a file that went through a spreadsheet: an identity key such as
 // 1.23E+22 has lost its last digits, links nothing any more, and would make its
 // operation absent.
@@ -67,47 +26,13 @@ func (l *loader) judgeKeys(f *foundFile, s *sidecar) error {
 	return nil
 }
 
-// judgeSum checks one stated sum. It is written as the field writes its numbers.
-func judgeSum(f *foundFile, s *sidecar, line string, c rules.ControlSum, got *sidecarTotal) error {
-	stated, ok := controlField(s.Trailer, c.Position)
-	if !ok {
-		return noControl(f, line, c.Position)
-	}
-	form := newDecimalForm(rules.Field{}, f.source)
-	for _, field := range f.source.Fields {
-		if field.Name == c.Field {
-			form = newDecimalForm(field, f.source)
-		}
-	}
-	n, readable := form.parse([]byte(strings.TrimSpace(stated)))
-	if !readable {
-		return badControl(f, line, c.Position, stated)
-	}
-	if n.rat().Cmp(got.rat()) == 0 {
+// judgePulled refuses a file that was changed between its pull and its reading.
+func judgePulled(f *foundFile, s *sidecar) error {
+	if f.pulled == "" || f.pulled == s.SHA256 {
 		return nil
 	}
-	e := fail.New(fail.Input, "%s: control sum of %s is %s against %s over the records read (field %d of the %s)", f.rel, c.Field, n, got.Sum, c.Position, line)
-	if got.Unreadable > 0 {
-		e.Msg += fmt.Sprintf("; %d values of %s cannot be read as declared", got.Unreadable, c.Field)
-	}
-	return e.WithHint("the file is not whole, or not the one that its %s speaks of: have it sent again", line)
-}
-
-func controlField(trailer []string, position int) (string, bool) {
-	if position < 1 || position > len(trailer) {
-		return "", false
-	}
-	return trailer[position-1], true
-}
-
-func noControl(f *foundFile, line string, position int) error {
-	return fail.New(fail.Input, "%s: the %s has no field %d, which should hold a control", f.rel, line, position).
-		WithHint("correct controls in the job file, or have the file sent again whole")
-}
-
-func badControl(f *foundFile, line string, position int, _ string) error {
-	return fail.New(fail.Input, "%s: field %d of the %s should hold a control and is no number", f.rel, position, line).
-		WithHint("correct controls in the job file, or have the file sent again whole")
+	return fail.New(fail.Integrity, "%s has other bytes than were pulled (%s, then %s)", f.rel, short(f.pulled), short(s.SHA256)).
+		WithHint("somebody wrote into the folder of the evidence: find out who, and run again, which pulls anew")
 }
 
 // checkSources checks what a source states over all its files: the least number of
@@ -174,7 +99,15 @@ func (l *loader) distinctKey() (column, name string) {
 
 // leaveOut takes the staged files of an optional source back out of the relation.
 func (l *loader) leaveOut(src *rules.Source, err error) {
+	l.leaveOutFiles(src, func(int) bool { return true }, err)
+}
+
+// leaveOutFiles takes those out that are asked for.
+func (l *loader) leaveOutFiles(src *rules.Source, which func(i int) bool, err error) {
 	l.of(src.Name, func(i int, s *staged) {
+		if !which(i) {
+			return
+		}
 		file := &l.rel.Files[i]
 		file.Status, file.Staged, file.Problem = FileRefused, "", err.Error()
 		file.Records, file.Control, file.Rejected = 0, 0, 0

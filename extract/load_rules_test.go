@@ -18,8 +18,10 @@ func controlled(s *rules.Source, _ *rules.Input) {
 	s.CSV.Header = rules.HeaderRule{None: true}
 	s.CSV.Columns = []string{"kind", "operation_id", "amount"}
 	s.CSV.Rows = &rules.RowKinds{Field: 1, Header: "H", Record: "D", Trailer: "T"}
-	s.Controls = &rules.Controls{CountField: 2, Sums: []rules.ControlSum{{Field: "amount", Position: 3}}, In: "trailer"}
+	s.Controls = &rules.Controls{Count: inTrailer(2), Sums: []rules.ControlSum{{Field: "amount", At: inTrailer(3)}}}
 }
+
+func inTrailer(field int) rules.Position { return rules.Position{In: rules.InTrailer, Field: field} }
 
 func idAndAmount(w *world, side rules.Side) {
 	w.fields(side, rules.Field{Name: "operation_id"}, decimalField("amount", 2))

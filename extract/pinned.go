@@ -23,6 +23,9 @@ type Pinned struct {
 	Date    string // {file_date}, or ""
 	SHA256  string // of the bytes; "" where they were not read
 	Missing bool   // there was no such file
+	Control bool   // it is a control file
+	// SignedWith names the keys by which the signatures of its records were checked.
+	SignedWith string
 }
 
 // pinned lists the files of every input as a former run found them. The error has
@@ -36,8 +39,8 @@ func pinned(base string, inputs []rules.Input, list []Pinned, kept func(string) 
 		_, dir, _ := expand(base, in)
 		n := len(found)
 		for _, p := range list {
-			if p.Source == in.Source.Name && p.Date == in.FileDate {
-				f := &foundFile{source: in.Source, input: i, dir: dir, rel: filepath.FromSlash(p.Path), date: in.FileDate, missing: p.Missing, sha256: p.SHA256}
+			if p.Source == in.Source.Name && p.Date == in.FileDate && !p.Control {
+				f := &foundFile{source: in.Source, input: i, dir: dir, rel: filepath.FromSlash(p.Path), date: in.FileDate, missing: p.Missing, sha256: p.SHA256, judged: in.Judged, signedWith: p.SignedWith}
 				if kept != nil {
 					f.kept = kept(p.SHA256)
 				}

@@ -16,7 +16,10 @@ var (
 	overlapSQL    = duck.MustParse(sqlFiles, "sql/pages_overlap.sql")
 	distinctSQL   = duck.MustParse(sqlFiles, "sql/distinct_keys.sql")
 	otherTimesSQL = duck.MustParse(sqlFiles, "sql/other_times.sql")
+	latestSQL     = duck.MustParse(sqlFiles, "sql/latest.sql")
 	unreadableSQL = duck.MustParse(sqlFiles, "sql/unreadable.sql")
+	identitySQL   = duck.MustParse(sqlFiles, "sql/identity.sql")
+	revisedSQL    = duck.MustParse(sqlFiles, "sql/revised.sql")
 	rowsSQL       = duck.MustParse(sqlFiles, "sql/rows.sql")
 )
 

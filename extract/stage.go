@@ -43,6 +43,9 @@ type staged struct {
 // Input are faults of the file.
 func (s *stager) file(ctx context.Context, f *foundFile) (*staged, error) {
 	plan := newStagePlan(s.layout, f.source)
+	if err := s.signed(plan, f); err != nil {
+		return nil, err
+	}
 	digest := planDigest(plan, f.rel)
 	if f.sha256 != "" {
 		if done := s.kept(f, digest); done != nil {
@@ -65,6 +68,9 @@ func (s *stager) file(ctx context.Context, f *foundFile) (*staged, error) {
 	before, err := in.Stat()
 	if err != nil {
 		return nil, fail.Wrap(fail.Input, err, "%s cannot be read", f.rel)
+	}
+	if err := f.asJudged(before); err != nil {
+		return nil, err
 	}
 	if _, err := os.Stat(markerPath(s.dir, digest, before.Size())); err == nil {
 		raw, err := hashFile(ctx, in)
@@ -91,6 +97,27 @@ func (s *stager) file(ctx context.Context, f *foundFile) (*staged, error) {
 	return done, err
 }
 
+// signed reads the keys of a source whose records are signed. What a former run checked
+// and staged is read without them.
+func (s *stager) signed(plan *stagePlan, f *foundFile) (err error) {
+	g := f.source.Signature
+	if g == nil {
+		return nil
+	}
+	if plan.keys, err = signatureKeys(g, s.opt.BaseDir, f.source.Name); err == nil {
+		plan.signedWith = keysName(plan.keys)
+		return nil
+	}
+	if f.signedWith == "" {
+		return err
+	}
+	plan.signedWith = f.signedWith
+	if s.kept(f, planDigest(plan, f.rel)) == nil {
+		return err
+	}
+	return nil
+}
+
 // parse reads the file once: it is hashed, cut, converted and written in one pass,
 // so that what was hashed is what was staged. The staged file can be read at once,
 // and is kept for later runs when keeping has ended.
@@ -109,7 +136,7 @@ func (s *stager) parse(ctx context.Context, f *foundFile, in *os.File, before os
 	if f.source.Format != rules.FormatParquet { // which needs random access
 		src = counted
 	}
-	r, err := openReader(f.source, plan.sourceFields(), src, f.rel)
+	r, err := plan.reader(src, f.rel)
 	if err != nil {
 		return nil, inputError(f.rel, err)
 	}
@@ -140,7 +167,7 @@ func (s *stager) parse(ctx context.Context, f *foundFile, in *os.File, before os
 	if err := s.checkCount(ctx, f, tmp.Name(), counts.rows, p); err != nil {
 		return nil, err
 	}
-	done, err := s.describe(tmp, digest, d, counts, p, r)
+	done, err := s.describe(tmp, plan, digest, d, counts, p, r)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +196,7 @@ func (s *stager) checkCount(ctx context.Context, f *foundFile, path string, rows
 }
 
 // describe gives the written file its name and its sidecar.
-func (s *stager) describe(tmp *os.File, digest string, d Digests, counts *tally, p *pipe, r Reader) (*staged, error) {
+func (s *stager) describe(tmp *os.File, plan *stagePlan, digest string, d Digests, counts *tally, p *pipe, r Reader) (*staged, error) {
 	info, err := tmp.Stat()
 	if err != nil {
 		return nil, stageError(err)
@@ -186,11 +213,14 @@ func (s *stager) describe(tmp *os.File, digest string, d Digests, counts *tally,
 		Control:      r.ControlLines(),
 		Rejects:      p.rejects,
 		Header:       p.header,
+		Head:         slices.Clone(headOf(r)),
 		Trailer:      slices.Clone(r.Trailer()),
+		Trailers:     trailersOf(r),
 		Controls:     make([]sidecarTotal, 0, len(counts.controls)),
 		Keys:         counts.keys,
 		Notes:        notesOf(r),
 		Outside:      outsideOf(r),
+		SignedWith:   plan.signedWith,
 	}}
 	for code, t := range counts.totals {
 		out.Totals = append(out.Totals, t.sidecar(code))
@@ -198,6 +228,16 @@ func (s *stager) describe(tmp *os.File, digest string, d Digests, counts *tally,
 	slices.SortFunc(out.Totals, func(a, b sidecarTotal) int { return strings.Compare(a.Currency, b.Currency) })
 	for i := range counts.controls {
 		out.Controls = append(out.Controls, counts.controls[i].sidecar(""))
+	}
+	for key, g := range counts.groups {
+		if out.Groups == nil {
+			out.Groups = map[string]*sidecarGroup{}
+		}
+		sums := make([]sidecarTotal, len(g.sums))
+		for i := range g.sums {
+			sums[i] = g.sums[i].sidecar("")
+		}
+		out.Groups[key] = &sidecarGroup{Rows: g.rows, Sums: sums}
 	}
 	out.proofs(counts)
 	return out, nil

@@ -24,6 +24,7 @@ type converter struct {
 	amount   int          // field index of a decimal amount; -1
 	currency int          // field index of the currency; -1
 	controls []int        // field indexes of the control sums
+	by       int          // field index of what control totals go by; -1
 	header   []string
 	effects  *effectPlan // nil: each record stands for itself
 	proofs   *proofs     // nil: nothing is declared
@@ -46,6 +47,7 @@ func newConverter(p *stagePlan, header []string) *converter {
 		print:    newRecordPrint(header, spec.TransportColumns),
 		page:     cellRef{at: -1},
 		amount:   -1,
+		by:       -1,
 		currency: spec.FieldIndex("currency"),
 		scratch:  make([]byte, 0, 256),
 		header:   header,
@@ -73,8 +75,11 @@ func newConverter(p *stagePlan, header []string) *converter {
 		c.amount = i
 	}
 	if p.src.Controls != nil {
-		for _, s := range p.src.Controls.Sums {
-			c.controls = append(c.controls, spec.FieldIndex(s.Field))
+		for _, f := range p.src.Controls.Fields() {
+			c.controls = append(c.controls, spec.FieldIndex(f))
+		}
+		if by := p.src.Controls.By; by != nil {
+			c.by = spec.FieldIndex(by.Field)
 		}
 	}
 	if p.src.Pages != nil {
@@ -95,13 +100,20 @@ func newConverter(p *stagePlan, header []string) *converter {
 // compileKeys compiles the passes' keys as this side gives them, and the record id.
 func (c *converter) compileKeys() {
 	l := c.plan.layout
-	for _, p := range l.job.Match {
-		parts := make([]rules.KeyPart, len(p.On))
-		for j, part := range p.On {
+	compile := func(identity bool, on []rules.KeyPart) *key {
+		parts := make([]rules.KeyPart, len(on))
+		for j, part := range on {
 			parts[j] = part
 			parts[j].Operations = l.partField(part)
 		}
-		c.keys = append(c.keys, newKey(c.fields, l.spec.FieldIndex, p.Identity, parts...))
+		return newKey(c.fields, l.spec.FieldIndex, identity, parts...)
+	}
+	for _, p := range l.job.Match {
+		k := compile(p.Identity, p.On)
+		if p.Group != nil && len(p.Group.Same) > 0 {
+			k.same = compile(false, p.Group.Same)
+		}
+		c.keys = append(c.keys, k)
 	}
 	if id := l.RecordID(); id != "" && (l.Derived("kx") == "" || l.Derived("hx") == "") {
 		c.recordID = newKey(c.fields, l.spec.FieldIndex, true, rules.KeyPart{Operations: id})
@@ -308,7 +320,7 @@ func (c *converter) setField(o *fieldColumns, f *fieldReader, v *value) {
 	}
 }
 
-// setKeys writes k<i>, h<i>, g<i>, kx and hx.
+// setKeys writes k<i>, s<i>, h<i>, g<i>, kx and hx.
 func (c *converter) setKeys(record int64) {
 	for i, k := range c.keys {
 		o := &c.out.keys[i]
@@ -316,6 +328,13 @@ func (c *converter) setKeys(record int64) {
 		c.setKey(o, t, ok)
 		if ok {
 			c.tally.key(i, t, record)
+		}
+		if k.same != nil {
+			if t, ok := k.same.text(c.scratch[:0], c.vals); ok {
+				o.same.set(c.at, t)
+			} else {
+				o.same.clear(c.at)
+			}
 		}
 	}
 	if c.recordID != nil {

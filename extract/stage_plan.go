@@ -16,6 +16,9 @@ type stagePlan struct {
 	src     *rules.Source
 	schema  *arrow.Schema
 	effects *effectIndex // of the file; nil where it has no parts of effects
+
+	keys       [][]byte // of signed records
+	signedWith string   // names the keys without telling them; "" none
 }
 
 func newStagePlan(layout *Layout, src *rules.Source) *stagePlan {

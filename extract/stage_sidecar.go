@@ -36,14 +36,18 @@ type sidecar struct {
 	Header       []string
 	Trailer      []string
 	Totals       []sidecarTotal
-	Controls     []sidecarTotal // by Controls.Sums
-	Keys         []keyTally     // by pass
-	Notes        []string       // what people should know of the file
-	Outside      outsideRows    // that a range leaves out
-	Ties         []tieTally     // by Source.Ties
+	Head         []string                 `json:",omitempty"`
+	Trailers     [][]string               `json:",omitempty"` // where there is one for each value of a field
+	Controls     []sidecarTotal           // by Controls.Fields
+	Groups       map[string]*sidecarGroup `json:",omitempty"` // by the value of Controls.By
+	Keys         []keyTally               // by pass
+	Notes        []string                 // what people should know of the file
+	Outside      outsideRows              // that a range leaves out
+	Ties         []tieTally               // by Source.Ties
 	Zero         [][]sidecarTotal
 	Unknown      []unknownTally // by the sorted names of Known.Values
 	Members      []string       // that the source is not known to have
+	SignedWith   string         `json:",omitempty"` // names the keys of the signatures
 }
 
 // sidecarTotal is one exact sum as decimal text.
@@ -110,6 +114,8 @@ func planDigest(p *stagePlan, name string) string {
 		Bank        *rules.Bank
 		Pages       *rules.Pages
 		Controls    *rules.Controls
+		Signature   *rules.Signature `json:",omitempty"`
+		SignedWith  string           `json:",omitempty"`
 		Known       *rules.Known
 		Effects     *rules.Effects
 		Ties        []rules.Tie
@@ -119,7 +125,7 @@ func planDigest(p *stagePlan, name string) string {
 		stageSemantics, l.Side, l.Stored(), named(p.sourceFields()), named(l.spec.Fields), l.spec.TransportColumns,
 		l.job.Match, l.job.Compare, p.src.Format, compressionOf(p.src.Compression, name), p.src.CSV, p.src.JSON,
 		p.src.Zip, p.src.Typed, p.src.Fixed, p.src.XLSX, p.src.XML, p.src.Bank,
-		p.src.Pages, p.src.Controls, p.src.Known, p.src.Effects, p.src.Ties, p.src.ZeroSums, p.src.HideCells,
+		p.src.Pages, p.src.Controls, p.src.Signature, p.signedWith, p.src.Known, p.src.Effects, p.src.Ties, p.src.ZeroSums, p.src.HideCells,
 	})
 	if err != nil {
 		panic(fmt.Sprintf("plan digest: %v", err)) // plain data always marshals

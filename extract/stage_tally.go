@@ -30,6 +30,27 @@ func (c *converter) countControls() {
 			c.tally.controls[i].sum.add(v.written())
 		}
 	}
+	if c.by < 0 {
+		return
+	}
+	var key []byte
+	if v := &c.vals[c.by]; v.plain() {
+		key = c.fields[c.by].canonical(v)
+	}
+	g := c.tally.groups[string(key)]
+	if g == nil {
+		if len(c.tally.groups) >= maxControlGroups {
+			return // such a file is refused
+		}
+		g = &groupTally{sums: make([]totalSum, len(c.controls))}
+		c.tally.groups[string(key)] = g
+	}
+	g.rows++
+	for i, f := range c.controls {
+		if v := &c.vals[f]; !v.bad && !v.null {
+			g.sums[i].sum.add(v.written())
+		}
+	}
 }
 
 // currencyOf is the text of f_currency, so that the totals of extraction and those
@@ -55,11 +76,18 @@ type tally struct {
 	recent   [8]*totalSum // of the currencies met last: most files have few
 	next     int          // the one to be replaced
 	controls []totalSum
+	groups   map[string]*groupTally // by the value of Controls.By
 	keys     []keyTally
 	ties     []tieTally             // by Source.Ties
 	unknown  []unknownTally         // by the sorted names of Known.Values
 	zero     []map[string]*totalSum // by Source.ZeroSums
 	members  map[string]bool        // that the source is not known to have
+}
+
+// groupTally is what is added up for one value of Controls.By.
+type groupTally struct {
+	rows int64
+	sums []totalSum
 }
 
 type totalSum struct {
@@ -79,6 +107,7 @@ type keyTally struct {
 func newTally(keys, controls int) *tally {
 	return &tally{
 		totals:   map[string]*totalSum{},
+		groups:   map[string]*groupTally{},
 		controls: make([]totalSum, controls),
 		keys:     make([]keyTally, keys),
 	}
@@ -132,6 +161,17 @@ func (t *tally) merge(o *tally) {
 	for i := range o.controls {
 		t.controls[i].unreadable += o.controls[i].unreadable
 		t.controls[i].sum.merge(&o.controls[i].sum)
+	}
+	for key, g := range o.groups {
+		sum := t.groups[key]
+		if sum == nil {
+			t.groups[key] = g
+			continue
+		}
+		sum.rows += g.rows
+		for i := range g.sums {
+			sum.sums[i].sum.merge(&g.sums[i].sum)
+		}
 	}
 	for i, k := range o.keys {
 		if k.Scientific > 0 && (t.keys[i].Scientific == 0 || k.FirstRecord < t.keys[i].FirstRecord) {

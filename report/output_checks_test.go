@@ -37,9 +37,9 @@ func checkedWorld(t *testing.T) *world {
 	}
 	w.in.Overrides = []string{OverrideLimit + "compensate.amount.EUR", OverrideReason + "looked at"}
 	b.Canaries = []rules.Canary{{OperationID: "op-1", Expect: "correct"}, {OperationID: "op-6", Expect: "correct"}, {OperationID: "op-99", Expect: "correct"}}
-	b.Operations.Sources[0].Controls = &rules.Controls{CountField: 2, In: "trailer"}
+	b.Operations.Sources[0].Controls = &rules.Controls{Count: rules.Position{In: rules.InTrailer, Field: 2}}
 	b.Results.Sources = append(b.Results.Sources,
-		rules.Source{Name: "acquirer", Need: rules.Optional, Controls: &rules.Controls{CountField: 2, In: "trailer"}, Coverage: rules.Coverage{Proves: rules.FullLifecycle, Account: "acquirer"}},
+		rules.Source{Name: "acquirer", Need: rules.Optional, Controls: &rules.Controls{Count: rules.Position{In: rules.InTrailer, Field: 2}}, Coverage: rules.Coverage{Proves: rules.FullLifecycle, Account: "acquirer"}},
 		rules.Source{Name: "archive", Need: rules.Optional, Coverage: rules.Coverage{Proves: rules.FullLifecycle, Account: "archive"}})
 	w.in.Results.Files = append(w.in.Results.Files,
 		extract.File{No: 2, Source: "acquirer", Name: "a.csv", Status: extract.FileRefused, Problem: "the trailer states 7 records, it has 6"},

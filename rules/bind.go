@@ -23,18 +23,31 @@ type Bound struct {
 // Input is one path to read: a source has one, or one for each of its dates.
 type Input struct {
 	Source   *Source
-	Path     string  // pattern or exact path, dates filled in, relative to the job file's folder; of a remote source its address or the name of its files
-	Pulled   *Pulled // the files of a remote source, once they are here; nil before, and for local files
-	FileDate string  // 2006-01-02, or ""
-	Reach    string  // path of Source.Bank.Reach, dates filled in; "" none
-	From     *int64  // declared coverage of this input, microseconds; nil where not declared
+	Path     string      // pattern or exact path, dates filled in, relative to the job file's folder; of a remote source its address or the name of its files
+	Ready    *ReadyPaths // nil: the source has no ready rules
+	Judged   *Judged     // what was found by them; nil before
+	Pulled   *Pulled     // the files of a remote source, once they are here; nil before, and for local files
+	FileDate string      // 2006-01-02, or ""
+	Reach    string      // path of Source.Bank.Reach, dates filled in; "" none
+	From     *int64      // declared coverage of this input, microseconds; nil where not declared
 	Until    *int64
+	Through  *int64        // what the source said that its data reach to when it was pulled; nil: nothing
+	Control  *ControlInput // nil: no control file
+}
+
+// ControlInput is the control file of one input, dates filled in.
+type ControlInput struct {
+	Path  string
+	Where []ControlWhere // texts as they are to be found
 }
 
 // Pulled is where the files of a remote source lie.
 type Pulled struct {
 	Dir   string   // folder
 	Names []string // of the files in it, in the order in which they are read
+	// Digests are the SHA-256 of their bytes as they were pulled, in the same order; nil
+	// where nobody knows.
+	Digests []string
 }
 
 // maxDays bounds the days of one source: ten years of daily files.
@@ -143,6 +156,12 @@ func (j *Job) inputs(src *Source, s Side, date string) ([]Input, error) {
 				return nil, fail.Wrap(fail.Usage, err, "bank.reach of %s", what)
 			}
 		}
+		if in.Control, err = src.controlInput(date, day); err != nil {
+			return nil, fail.Wrap(fail.Usage, err, "controls.file of %s", what)
+		}
+		if in.Ready, err = src.Ready.paths(date, day); err != nil {
+			return nil, fail.Wrap(fail.Usage, err, "ready of %s", what)
+		}
 		if other, ok := dayOf[in.Path]; ok && (src.Remote == nil || src.Remote.Addressed()) {
 			return nil, fail.New(fail.Usage, "%s has the same path on %s and %s: %s", what, other, day, in.Path).
 				WithHint("put the whole day in the path: {file_date}")
@@ -165,6 +184,27 @@ func (j *Job) inputs(src *Source, s Side, date string) ([]Input, error) {
 			in.From, in.Until = &f, &u
 		}
 		out = append(out, in)
+	}
+	return out, nil
+}
+
+// controlInput fills the dates into the control file of a source; nil where there is none.
+func (s *Source) controlInput(date, day string) (*ControlInput, error) {
+	if s.Controls == nil || s.Controls.File == nil {
+		return nil, nil
+	}
+	f := s.Controls.File
+	path, err := f.Path.fill(date, day)
+	if err != nil {
+		return nil, err
+	}
+	out := &ControlInput{Path: path}
+	for _, w := range f.Where {
+		text, err := w.Text.fill(date, day)
+		if err != nil {
+			return nil, err
+		}
+		out.Where = append(out.Where, ControlWhere{w.Column, Template(text)})
 	}
 	return out, nil
 }

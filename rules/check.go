@@ -84,8 +84,13 @@ func (d *decoder) checkSide(job *Job, s Side) {
 	}
 	for i, src := range spec.Sources {
 		d.checkControls(job, s, &src, index(join(string(s), "sources"), i))
+		d.checkThrough(job, s, &src, index(join(string(s), "sources"), i))
 		d.checkProofs(job, s, &src, index(join(string(s), "sources"), i))
+		d.checkIdentity(job, s, &src, index(join(string(s), "sources"), i))
 		d.checkSQL(&src, index(join(string(s), "sources"), i))
+		if src.IsLookup() && s == Results {
+			d.checkLookup(job, &src, index(join(string(s), "sources"), i))
+		}
 	}
 	d.checkSurvivor(job, s)
 	if k := spec.KeepEffect; k != nil {
@@ -109,21 +114,6 @@ func (d *decoder) checkUnits(job *Job, s Side, f *Field, path string) {
 		}
 		if c, ok := d.fieldOf(job, s, name, join(path, key)); ok && c.Type != Currency && c.Type != Text {
 			d.fail(join(path, key), "name the field with the currency", "%s is %s, it holds no currency", c.Name, c.Type)
-		}
-	}
-}
-
-func (d *decoder) checkControls(job *Job, s Side, src *Source, path string) {
-	if src.Controls == nil {
-		return
-	}
-	for _, sum := range src.Controls.Sums {
-		p := join(join(join(path, "controls"), "sum"), sum.Field)
-		if _, ok := d.places[p]; !ok {
-			p = join(join(join(join(path, "coverage"), "controls"), "sum"), sum.Field)
-		}
-		if f, ok := d.fieldOf(job, s, sum.Field, p); ok && !numeric(f.Type) {
-			d.fail(p, "declare `type: decimal`", "the field %s is %s, it has no sum", f.Name, f.Type)
 		}
 	}
 }
@@ -256,9 +246,19 @@ func currencyOf(f *Field) string {
 func (d *decoder) checkPass(job *Job, i int) {
 	p := &job.Match[i]
 	path := index("match", i)
-	parts := join(path, "on")
-	for j, k := range p.On {
-		at := index(parts, j)
+	if p.Group != nil {
+		d.checkParts(job, p.On, join(path, "group"))
+		d.checkGroup(job, i)
+		return
+	}
+	d.checkParts(job, p.On, join(path, "on"))
+	d.checkWithin(job, p, join(path, "within"))
+}
+
+// checkParts: the parts of a key can be equal.
+func (d *decoder) checkParts(job *Job, parts []KeyPart, path string) {
+	for j, k := range parts {
+		at := index(path, j)
 		fo, fr, ok := d.fieldPair(job, k.Operations, k.Results, at)
 		if !ok {
 			continue
@@ -273,7 +273,6 @@ func (d *decoder) checkPass(job *Job, i int) {
 			d.fail(at, "use another field", "the status of the results has a map; it is no key")
 		}
 	}
-	d.checkWithin(job, p, join(path, "within"))
 }
 
 // withoutPrefixes leaves out the steps that one side alone may well need.

@@ -121,10 +121,8 @@ func (t *tree) source(side *SideSpec, s *Source) {
 	}
 	if s.Remote != nil {
 		t.remote(s)
-	} else if s.Literal {
-		t.sub("path", func(t *tree) { t.text("exact", string(s.Path)) })
 	} else {
-		t.text("path", string(s.Path))
+		t.address(s)
 	}
 	if s.Dates != nil {
 		t.sub("dates", func(t *tree) {
@@ -133,6 +131,7 @@ func (t *tree) source(side *SideSpec, s *Source) {
 		})
 	}
 	t.text("need", string(s.Need))
+	t.ready(s.Ready)
 	t.text("on_reject", string(s.OnReject))
 	t.text("format", string(s.Format))
 	if s.Compression == CompressionAuto {
@@ -144,7 +143,10 @@ func (t *tree) source(side *SideSpec, s *Source) {
 		t.sub("csv", func(t *tree) { t.csv(&s.CSV, s.Format == FormatTyped) })
 	}
 	if s.JSON.Path != "" {
-		t.sub("json", func(t *tree) { t.text("path", s.JSON.Path) })
+		t.sub("json", func(t *tree) {
+			t.text("path", s.JSON.Path)
+			t.texts("trailer", s.JSON.Trailer)
+		})
 	}
 	t.containers(s)
 	t.coverage(&s.Coverage)
@@ -152,6 +154,7 @@ func (t *tree) source(side *SideSpec, s *Source) {
 	if c := s.Controls; c != nil {
 		t.sub("controls", func(t *tree) { t.controls(c) })
 	}
+	t.signature(s.Signature)
 	t.proofs(s)
 	if p := s.Pages; p != nil {
 		t.sub("pages", func(t *tree) {
@@ -164,6 +167,7 @@ func (t *tree) source(side *SideSpec, s *Source) {
 			t.integer(k, s.StatedDistinct[k])
 		}
 	})
+	t.identity(s.Identity)
 	t.sub("fields", func(t *tree) {
 		for i, f := range s.Fields {
 			switch own := slices.Contains(side.own, f.Name); {
@@ -228,19 +232,8 @@ func (t *tree) coverage(c *Coverage) {
 		}
 		t.text("from", string(c.From))
 		t.text("until", string(c.Until))
+		t.watermark(c.Through)
 		t.declared("lag", c.Lag)
-	})
-}
-
-func (t *tree) controls(c *Controls) {
-	position := func(field int) string { return c.In + "." + itoa(field) }
-	if c.CountField > 0 {
-		t.text("count", position(c.CountField))
-	}
-	t.sub("sum", func(t *tree) {
-		for _, s := range c.Sums {
-			t.text(s.Field, position(s.Position))
-		}
 	})
 }
 
@@ -311,12 +304,12 @@ func (t *tree) normalise(steps []Normalise) {
 
 func (t *tree) pass(p *Pass) {
 	t.text("pass", p.Name)
-	t.list("on", len(p.On), func(i int, t *tree) {
-		k := p.On[i]
-		t.text("operations", k.Operations)
-		t.text("results", k.Results)
-		t.boolean("nullable", k.Nullable)
-	})
+	if p.Group != nil {
+		t.parts("group", p.On)
+		t.group(p.Group)
+		return
+	}
+	t.parts("on", p.On)
 	t.boolean("identity", p.Identity)
 	t.sub("within", func(t *tree) {
 		for _, w := range p.Within {
@@ -324,6 +317,37 @@ func (t *tree) pass(p *Pass) {
 		}
 	})
 	t.boolean("suggest", p.Suggest)
+}
+
+func (t *tree) parts(key string, parts []KeyPart) {
+	t.list(key, len(parts), func(i int, t *tree) {
+		k := parts[i]
+		t.text("operations", k.Operations)
+		t.text("results", k.Results)
+		t.boolean("nullable", k.Nullable)
+	})
+}
+
+func (t *tree) group(g *Group) {
+	t.parts("same", g.Same)
+	o, r := equationText(g.Operations), equationText(g.Results)
+	if f := g.Fields(); len(f) == 1 && o == r && !g.Operations[0].Minus {
+		t.text("sum", f[0])
+	} else {
+		t.sub("equation", func(t *tree) {
+			t.text("operations", o)
+			t.text("results", r)
+		})
+	}
+	t.sub("count", func(t *tree) {
+		t.text("operations", g.Count.Operations)
+		t.text("results", g.Count.Results)
+	})
+	t.sub("tolerance", func(t *tree) {
+		t.text("absolute", g.Absolute)
+		textMap(t, "absolute", g.AbsoluteBy)
+		t.text("relative", g.Relative)
+	})
 }
 
 func (t *tree) compare(c *Compare) {

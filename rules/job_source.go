@@ -13,6 +13,7 @@ type Source struct {
 	Remote         *Remote    // nil: files of a local folder
 	Dates          *DateRange
 	Need           Need
+	Ready          *Ready // nil: files are read as they are found
 	OnReject       OnReject
 	Format         Format // csv, tsv, ndjson, json, parquet, typed, fixed, xlsx, xml; never guessed: declared or from the file name's ending
 	Compression    Compression
@@ -28,11 +29,13 @@ type Source struct {
 	Fields         []Field // fields of SideSpec as this source gives them (same names and order; overridden columns)
 	MinimumRecords int64
 	Controls       *Controls
-	Known          *Known   // nil: nothing is said of what it holds
-	Effects        *Effects // nil: each record stands for itself
+	Signature      *Signature // nil: records are not signed
+	Known          *Known     // nil: nothing is said of what it holds
+	Effects        *Effects   // nil: each record stands for itself
 	Ties           []Tie
 	ZeroSums       []ZeroSum
 	Pages          *Pages
+	Identity       *Identity        // nil: a file is known by its content alone
 	StatedDistinct map[string]int64 // stated_total: {distinct_keys: n}
 	HideCells      bool             // messages quote no cell: the job declares personal fields, and a broken record may have them anywhere
 }
@@ -114,23 +117,8 @@ type RowKinds struct {
 
 // JSON says where the records are in a JSON document; for ndjson Path is empty.
 type JSON struct {
-	Path string // dotted path of the array of records, "" for the top
-}
-
-// Controls are totals that the file states about itself. Exactly one of the
-// positions is set for each: a field of the trailer, or a field of the
-// ends_before line. The trailer of a record-typed file or one of fixed width is
-// its last footer of the whole file; that of XML is what xml.trailer names.
-type Controls struct {
-	CountField int // field (from 1) of the trailer or total line; 0 none
-	Sums       []ControlSum
-	In         string // "trailer" or "total_line"
-}
-
-// ControlSum is a stated sum of one product field (over all records read).
-type ControlSum struct {
-	Field    string
-	Position int // field (from 1) of the trailer or total line
+	Path    string   // dotted path of the array of records, "" for the top
+	Trailer []string `json:",omitempty"` // dotted paths of members around the array: trailer.1, trailer.2, … of controls
 }
 
 // Pages: the column with the page of a snapshot; a key that occurs on two pages
@@ -150,6 +138,7 @@ type Coverage struct {
 	Knows    *Expr    // which operations the account should know; nil: all
 	From     Template // instants in the job's zone; half-open
 	Until    Template
+	Through  *Watermark // nil: the data are taken to reach to Until
 	Lag      time.Duration
 }
 

@@ -139,40 +139,16 @@ func (d *decoder) elementPath(p, text string) string {
 	return path
 }
 
-// controlLine checks that the format has the line that the controls stand in.
-func (d *decoder) controlLine(p string, s *Source) {
-	rows, ends, add := s.CSV.Rows, s.CSV.EndsBefore, "csv"
-	switch s.Format {
-	case "":
-		return
-	case FormatCSV:
-	case FormatXLSX:
-		rows, ends, add = s.XLSX.Rows, s.XLSX.EndsBefore, "xlsx"
-	case FormatTyped, FormatFixed:
+// jsonTrailer: what is beside the array can be read, what is in it are the records.
+func (d *decoder) jsonTrailer(o *object, j *JSON) {
+	for i, t := range j.Trailer {
+		p := index(o.at("trailer"), i)
 		switch {
-		case s.Controls.In == "total_line":
-			d.fail(p, "write trailer.2: the second field of the last footer of the whole file", "a %s file has no total line", s.Format)
-		case s.Typed != nil && !slices.ContainsFunc(s.Typed.Kinds, func(k RecordKind) bool { return k.As == RoleFooter && k.Since == "" && k.By == nil }):
-			d.fail(p, "declare a kind `as: footer` without `since` and `by`", "the controls stand in a trailer, but there is no footer of the whole file")
+		case j.Path == "":
+			d.fail(p, "add `path: data`, where the records are", "the document is the array of records: nothing stands beside it")
+		case t == j.Path || strings.HasPrefix(t, j.Path+"."):
+			d.fail(p, "name a member beside the records", "%s lies in the records", t)
 		}
-		return
-	case FormatXML:
-		switch {
-		case s.Controls.In == "total_line":
-			d.fail(p, "write trailer.1: the first path of xml.trailer", "a document has no total line")
-		case s.XML != nil && len(s.XML.Trailer) == 0:
-			d.fail(p, "add `xml: {trailer: [Document/Hdr/Count]}`", "the controls stand in a trailer, but xml.trailer names no path")
-		}
-		return
-	default:
-		d.fail(p, "use `stated_total` or `minimum_records`", "a %s file has no trailer", s.Format)
-		return
-	}
-	switch {
-	case s.Controls.In == "trailer" && (rows == nil || rows.Trailer == ""):
-		d.fail(p, "add `"+add+": {rows: {field: 1, trailer: T}}`", "the controls stand in a trailer, but no trailer is declared")
-	case s.Controls.In == "total_line" && ends == "":
-		d.fail(p, "add `"+add+": {ends_before: {first_field: Total}}`", "the controls stand in a total line, but no `ends_before` is declared")
 	}
 }
 

@@ -26,6 +26,7 @@ func (d *decoder) source(o *object, side Side, operations []Field) Source {
 	if d.remote(o, &s); s.Remote == nil && !o.has("path") {
 		d.fail(o.path, "add `path: file.csv`", "%s has no path", o.path)
 	}
+	d.ready(o, &s)
 	d.format(o, &s)
 	s.MinimumRecords = o.integer("minimum_records", 0, 0, 1<<40)
 	d.coverage(o, &s, side, operations)
@@ -33,10 +34,12 @@ func (d *decoder) source(o *object, side Side, operations []Field) Source {
 		if s.Controls != nil {
 			o.fail("controls", "keep one of the two", "the controls of the source are declared twice, here and in its coverage")
 		}
-		s.Controls = d.controls(c)
+		s.Controls = d.controls(c, s.Dates != nil)
 	}
+	d.signature(o, &s)
 	d.bankCoverage(o, &s, side)
 	d.controlsFit(o, &s)
+	d.throughFits(o, &s)
 	d.proofs(o, &s)
 	if c := o.sub("pages", pagesShape); c != nil {
 		s.Pages = &Pages{Column: c.text("column", ""), OnOverlap: choice(c, "on_overlap", "withdraw", "withdraw")}
@@ -44,6 +47,8 @@ func (d *decoder) source(o *object, side Side, operations []Field) Source {
 	if c := o.sub("stated_total", statedTotalShape); c != nil {
 		s.StatedDistinct = map[string]int64{"distinct_keys": c.integer("distinct_keys", 0, 0, 1<<40)}
 	}
+	d.identity(o, &s)
+	d.lookupForm(o, &s, side)
 	return s
 }
 
@@ -130,7 +135,11 @@ var formatEndings = map[string]Format{
 }
 
 func (d *decoder) format(o *object, s *Source) {
-	base := strings.ToLower(path.Base(string(s.Path)))
+	name := string(s.Path)
+	if s.Remote != nil && s.Remote.HTTPS != nil {
+		name, _, _ = strings.Cut(name, "?")
+	}
+	base := strings.ToLower(path.Base(name))
 	archive := strings.HasSuffix(base, ".zip")
 	for _, z := range []string{".gz", ".zst", ".zip"} {
 		base = strings.TrimSuffix(base, z)
@@ -165,7 +174,8 @@ func (d *decoder) format(o *object, s *Source) {
 		o.fail("json", "remove it, or declare `format: json`", "the source is %s, `json` says nothing about it", s.Format)
 	}
 	if c := o.sub("json", jsonShape); c != nil {
-		s.JSON.Path = c.text("path", "")
+		s.JSON = JSON{Path: c.text("path", ""), Trailer: c.texts("trailer")}
+		d.jsonTrailer(c, &s.JSON)
 	}
 	if s.Format == FormatCSV || s.Format == FormatTyped {
 		d.csv(o.sub("csv", csvShape), s, tabs)
@@ -299,6 +309,10 @@ func (d *decoder) coverage(o *object, s *Source, side Side, operations []Field) 
 	}
 	c.Declared = true
 	if n.Kind != yaml.MappingNode {
+		if s.IsLookup() {
+			o.fail("coverage", "name its account alone: `coverage: {account: …}`", "%s: a lookup covers the operations that it is asked about, up to the time of the request", o.at("coverage"))
+			return
+		}
 		if text, ok := d.scalar(n, o.at("coverage")); ok && text != "complete" {
 			o.fail("coverage", "write `complete`, or `{from: …, until: …}`", "%s: %q is no coverage", o.at("coverage"), text)
 		}
@@ -334,6 +348,8 @@ func (d *decoder) coverage(o *object, s *Source, side Side, operations []Field) 
 	}
 	times := v.has("from") || v.has("until")
 	switch {
+	case s.IsLookup():
+		d.lookupCoverage(v, &c)
 	case c.Complete && times:
 		v.fail("complete", "keep one of the two", "%s is complete and has times as well", v.path)
 	case !c.Complete && (!v.has("from") || !v.has("until")) && (times || c.Proves != PresenceOnly):
@@ -341,52 +357,9 @@ func (d *decoder) coverage(o *object, s *Source, side Side, operations []Field) 
 	case s.Dates != nil && times && !c.From.uses("file_date"):
 		v.fail("from", "use {file_date}: each day's file covers its own time", "every file of the source would cover the same time")
 	}
+	c.Through = d.through(v, s)
 	if k := v.sub("controls", controlsShape); k != nil {
-		s.Controls = d.controls(k)
+		s.Controls = d.controls(k, s.Dates != nil)
 	}
 	s.Coverage = c
-}
-
-func (d *decoder) controls(o *object) *Controls {
-	c := &Controls{}
-	position := func(p, text string) (in string, field int) {
-		in, digits, _ := strings.Cut(text, ".")
-		field, err := strconv.Atoi(digits)
-		if err != nil || field < 1 || field > 9999 || in != "trailer" && in != "total_line" {
-			d.fail(p, "trailer.2 is the second field of the trailer; total_line.2 of the line named by csv.ends_before", "%s: %q is no position", p, text)
-			return "", 0
-		}
-		if c.In != "" && c.In != in {
-			d.fail(p, "take all controls from one line", "%s: the controls stand in two different lines", p)
-		}
-		c.In = in
-		return in, field
-	}
-	if o.has("count") {
-		_, c.CountField = position(o.at("count"), o.text("count", ""))
-	}
-	if n := o.node("sum"); n != nil {
-		d.free(n, o.at("sum"), func(name string, _, v *yaml.Node, p string) {
-			if text, ok := d.scalar(v, p); ok {
-				_, f := position(p, text)
-				c.Sums = append(c.Sums, ControlSum{Field: name, Position: f})
-			}
-		})
-	}
-	if !o.has("count") && !o.has("sum") {
-		d.fail(o.path, "add `count: trailer.2` or `sum: {amount: trailer.3}`", "%s states nothing", o.path)
-	}
-	return c
-}
-
-// controlsFit checks that the file has the line that the controls stand in.
-func (d *decoder) controlsFit(o *object, s *Source) {
-	if s.Controls == nil {
-		return
-	}
-	p := o.at("controls")
-	if _, ok := d.places[p]; !ok {
-		p = join(o.at("coverage"), "controls")
-	}
-	d.controlLine(p, s)
 }

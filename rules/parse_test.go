@@ -75,7 +75,7 @@ func TestExample(t *testing.T) {
 	if psp.CSV.Delimiter != ';' || psp.CSV.Decimal != ',' || psp.CSV.Rows.Trailer != "T" || psp.CSV.Rows.Field != 1 || psp.Need != rules.LateOK {
 		t.Errorf("%+v", psp)
 	}
-	if c := psp.Controls; c == nil || c.In != "trailer" || c.CountField != 2 || !reflect.DeepEqual(c.Sums, []rules.ControlSum{{Field: "amount", Position: 3}}) {
+	if c := psp.Controls; c == nil || c.Count.String() != "trailer.2" || !reflect.DeepEqual(c.Sums, []rules.ControlSum{{Field: "amount", At: rules.Position{In: rules.InTrailer, Field: 3}}}) {
 		t.Errorf("%+v", c)
 	}
 	if c := psp.Coverage; c.Lag != 30*time.Minute || c.Account != "psp" || !c.Declared || c.Complete || !reflect.DeepEqual(c.Types, []string{"charge"}) {

@@ -65,6 +65,7 @@ var placeKeys = []key{
 	{name: "path", doc: "File to read, relative to the job file; with {date} and {file_date}. The characters * ? [ make it a pattern; {exact: …} takes them as they are, and {{ and }} stand for braces.", value: anyValue(schema{"type": "string"}, shapeValue(pathShape))},
 	{name: "dates", doc: "One path for each day, both included; {file_date} is the day. A day without its file is a missing file (need): with required it ends the run, else it is a gap in the coverage.", value: shapeValue(datesShape)},
 	{name: "need", doc: "What happens when it is missing or bad (V35): required stops; optional goes on and proves nothing; late-ok may be missing, bad stops.", def: "required", value: enumValue(Required, Optional, LateOK)},
+	{name: "ready", doc: readyShape.doc, def: "files are read as they are found", value: shapeValue(readyShape)},
 	{name: "on_reject", doc: "What a record that cannot be cut into its fields does (V36): fail stops the run; keep lists it, and the file proves no absence.", def: "fail", value: enumValue(RejectFail, RejectKeep)},
 }
 
@@ -77,13 +78,15 @@ var formKeys = []key{
 	formatKeys[0], formatKeys[1], formatKeys[2], formatKeys[3], formatKeys[4], formatKeys[5],
 	{name: "coverage", doc: "What the source can prove (V26): `complete`, or a mapping.", def: "complete where no source of the side declares any", value: anyValue(schema{"const": "complete"}, shapeValue(coverageShape))},
 	{name: "minimum_records", doc: "Fewer data records refuse the file.", def: "0", value: intValue(0)},
-	{name: "controls", doc: "Totals that the file states about itself.", value: shapeValue(controlsShape)},
+	{name: "controls", doc: "Totals that are stated, by the file itself or by a control file beside it.", value: shapeValue(controlsShape)},
+	{name: "signature", doc: "Each record is signed by its sender, as the calls of webhooks are: one whose signature is not good is a reject.", def: "records are not signed", value: shapeValue(signatureShape)},
 	{name: "known", doc: "Columns and record kinds that the source is known to have; others are surfaced. none takes away what a preset says.", def: "any", value: anyValue(schema{"const": "none"}, shapeValue(knownShape))},
 	{name: "effects", doc: "Records of one file that are parts of one effect. none takes away what a preset says.", def: "each record stands for itself", value: anyValue(schema{"const": "none"}, shapeValue(effectsShape))},
 	{name: "ties", doc: "Equations between the decimal fields of each record, such as net = gross − fee.", def: "none", value: listValue(shapeValue(tieShape))},
 	{name: "zero_sums", doc: "Decimal fields whose sum over all records of a file is zero.", def: "none", value: listValue(shapeValue(zeroSumShape))},
 	{name: "pages", doc: "The page of each record of a snapshot; a key on two pages withdraws the coverage.", value: shapeValue(pagesShape)},
 	{name: "stated_total", doc: "Totals that the provider states elsewhere.", value: shapeValue(statedTotalShape)},
+	{name: "identity", doc: "Which report a file is, whatever it is called, and so which files are the same, a revision, or missing.", def: "a file is known by its content alone", value: shapeValue(identityShape)},
 }
 
 var sourceShape = &shape{
@@ -163,7 +166,10 @@ var rowsShape = &shape{
 
 var jsonShape = &shape{
 	name: "json", doc: "A JSON document.",
-	keys: []key{{name: "path", doc: "Dotted path of the array of records.", def: "the top", value: schema{"type": "string"}}},
+	keys: []key{
+		{name: "path", doc: "Dotted path of the array of records.", def: "the top", value: schema{"type": "string"}},
+		{name: "trailer", doc: "Dotted paths of members beside the array, of what the document states about itself: trailer.1 and so on of controls.", def: "none", value: listValue(textValue())},
+	},
 }
 
 var coverageShape = &shape{
@@ -176,20 +182,11 @@ var coverageShape = &shape{
 		{name: "knows", doc: "Expression over the operation: which of them the account should know.", def: "all", value: schema{"type": "string"}},
 		{name: "from", doc: "First instant covered.", value: schema{"type": "string"}},
 		{name: "until", doc: "First instant not covered.", value: schema{"type": "string"}},
+		{name: "through", doc: "What the source says that its data reach to (data_available_until): a position such as trailer.4, or a mapping.", def: "until", value: anyValue(positionValue(), shapeValue(watermarkShape))},
 		{name: "lag", doc: "How late a result may appear.", def: "0s", value: durationValue()},
-		{name: "controls", doc: "Totals that the file states about itself; also a key of the source.", value: shapeValue(controlsShape)},
+		{name: "controls", doc: "Totals that are stated; also a key of the source.", value: shapeValue(controlsShape)},
 	},
 }
-
-var controlsShape = &shape{
-	name: "controls", doc: "Where a file states its totals: trailer.N, or total_line.N for the ends_before line; fields count from 1.",
-	keys: []key{
-		{name: "count", doc: "Number of data records, rejects included.", value: patternValue(positionPattern)},
-		{name: "sum", doc: "Sum of a product field over all records.", value: mapValue(patternValue(positionPattern))},
-	},
-}
-
-const positionPattern = `^(trailer|total_line)\.[1-9][0-9]{0,3}$`
 
 var pagesShape = &shape{
 	name: "pages", doc: "Pages of a snapshot.",
@@ -246,15 +243,39 @@ var passShape = &shape{
 	keys: []key{
 		{name: "pass", doc: "Name of the pass, unique in the job.", required: true, value: patternValue(namePattern)},
 		{name: "on", doc: "The parts of the key.", value: listValue(anyValue(patternValue(namePattern), shapeValue(keyPartShape)))},
+		{name: "group", doc: "In place of on: the parts of a key that whole groups share, n rows of one side and m of the other (V16). A pass by groups comes after those by identity key.", value: listValue(anyValue(patternValue(namePattern), shapeValue(keyPartShape)))},
+		{name: "same", doc: "Of a group: further parts in which its rows agree. Rows that differ in them form groups of their own; the currency is among them.", def: "none", value: listValue(anyValue(patternValue(namePattern), shapeValue(keyPartShape)))},
+		{name: "sum", doc: "Of a group: the field that is added up on both sides.", value: patternValue(namePattern)},
+		{name: "equation", doc: "Of a group, in place of sum: what is added up on each side.", value: shapeValue(equationShape)},
+		{name: "count", doc: "Of a group: the fields by which a row states how many rows of the other side belong to it.", def: "none", value: shapeValue(groupCountShape)},
+		{name: "tolerance", doc: "Of a group: greatest difference of its two sums that counts as equal, the boundary included: a decimal, or {absolute, relative}.", def: "0", value: anyValue(patternValue(decimalPattern), schema{"type": "number", "minimum": 0}, shapeValue(groupToleranceShape))},
 		{name: "identity", doc: "The key is declared unique. Keys of operation_id or idempotency_key alone always are (V3).", def: "false", value: boolValue()},
 		{name: "within", doc: "Candidates differ by at most this in a timestamp or date field, the boundary included.", value: mapValue(durationValue())},
 		{name: "suggest", doc: "Links nothing, only suggests (V15).", def: "false", value: boolValue()},
 	},
-	later: map[string]string{
-		"group": "leave the pass out until then, or match the members by a key of their own (V16)",
-		"same":  "it belongs to group passes; remove it",
-		"sum":   "it belongs to group passes; remove it",
-		"count": "it belongs to group passes; remove it",
+}
+
+var equationShape = &shape{
+	name: "equation", doc: "What is added up on each side of a group: sums of fields, added and taken away, such as sum(gross) - sum(fee).",
+	keys: []key{
+		{name: "operations", doc: "Of the fields of the operations.", required: true, value: textValue()},
+		{name: "results", doc: "Of the fields of the results.", required: true, value: textValue()},
+	},
+}
+
+var groupCountShape = &shape{
+	name: "count", doc: "The fields of type integer by which rows state how many rows of the other side belong to their group. Several rows of one side state the sum of theirs; where one of them states nothing, nothing is stated.",
+	keys: []key{
+		{name: "operations", doc: "Field of the operations: the number of results.", value: patternValue(namePattern)},
+		{name: "results", doc: "Field of the results: the number of operations.", value: patternValue(namePattern)},
+	},
+}
+
+var groupToleranceShape = &shape{
+	name: "group_tolerance", doc: "The tolerance of the two sums of a group; with both, either suffices.",
+	keys: []key{
+		{name: "absolute", doc: "Greatest absolute difference: a decimal, or one for each currency, {EUR: \"0.05\"}; then other currencies have none.", value: anyValue(patternValue(decimalPattern), schema{"type": "number", "minimum": 0}, mapValue(patternValue(decimalPattern)))},
+		{name: "relative", doc: "Greatest share of the larger absolute sum: a decimal such as \"0.01\", or 1%.", value: anyValue(patternValue(decimalPattern), patternValue(percentPattern), schema{"type": "number", "minimum": 0})},
 	},
 }
 
@@ -374,13 +395,13 @@ var outputFormats = []string{"parquet", "ndjson", "html", "xlsx", "json", "md", 
 var shapes = []*shape{
 	jobShape, periodShape, operationsShape, resultsShape, sourceShape, presetShape, pathShape, datesShape, csvShape, firstFieldShape,
 	startsWithShape, rowsShape, jsonShape, zipShape, typedShape, kindShape, kindKeyShape, kindCountShape, kindSumShape,
-	fixedShape, fixedKindShape, xlsxShape, xmlShape, numericCellsShape, coverageShape, controlsShape, knownShape, effectsShape, effectPartShape, tieShape, zeroSumShape, pagesShape, statedTotalShape, fieldShape,
-	prefixShape, signFromShape, caseShape, debitCreditShape, zoneFromShape, survivorShape, keepEffectShape, passShape, keyPartShape, compareShape,
+	fixedShape, fixedKindShape, xlsxShape, xmlShape, numericCellsShape, coverageShape, watermarkShape, controlsShape, balanceShape, controlFileShape, signatureShape, knownShape, effectsShape, effectPartShape, tieShape, zeroSumShape, pagesShape, statedTotalShape, identityShape, identityPartShape, fieldShape,
+	prefixShape, signFromShape, caseShape, debitCreditShape, zoneFromShape, survivorShape, keepEffectShape, passShape, equationShape, groupCountShape, groupToleranceShape, keyPartShape, compareShape,
 	toleranceShape, roundShape, scopeShape, extendsShape, policyFileShape, pilotShape, typeShape, windowShape, businessDaysShape,
 	retryShape, backoffShape, errorsShape, compensationShape, unexpectedShape, approvalsShape, describeShape,
 	calendarShape, policyRuleShape, statesShape, transitionShape, limitsShape, retryBudgetShape, retryRateShape, blastShape, baselineShape,
 	releaseShape, canaryShape, gateShape, unattributedShape, redactShape,
-	execShape, evidenceShape, s3Shape, sqlShape, sqlTLSShape, keysetShape,
-	apiShape, apiWindowShape, paginationShape, apiReportShape, apiLimitsShape, webAuthShape, basicAuthShape, keyAuthShape, oauth2Shape, hmacShape, sigv4Shape, webTLSShape, webRequestsShape,
+	execShape, readyShape, manifestShape, previousShape, markerShape, evidenceShape, s3Shape, sftpShape, knownHostsShape, checksumShape, httpsShape, sqlShape, sqlTLSShape, keysetShape,
+	apiShape, apiWindowShape, paginationShape, apiReportShape, apiLimitsShape, lookupShape, lookupLimitsShape, webAuthShape, basicAuthShape, keyAuthShape, oauth2Shape, hmacShape, sigv4Shape, webTLSShape, webRequestsShape,
 	secretShape, outputsShape, targetShape, metricsShape, endpointShape, notifyShape, bankShape, bankReachShape,
 }

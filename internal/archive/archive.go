@@ -114,7 +114,8 @@ type Run struct {
 	Job          string `json:"job"`
 	BusinessDate string `json:"business_date"`
 	RunID        string `json:"run_id"`
-	Keep         string `json:"keep,omitempty"` // how long; "" for good
+	Keep         string `json:"keep,omitempty"`    // how long; "" for good
+	Entered      string `json:"entered,omitempty"` // the day, in UTC, on which it was kept
 	Inputs       []File `json:"inputs"`
 }
 
@@ -209,6 +210,10 @@ func ended(r *Run, now time.Time) bool {
 	keep, ok := rules.ParseKeep(r.Keep)
 	if err != nil || !ok {
 		return false
+	}
+	// A run of a day long past keeps what it read as long as any other does.
+	if entered, err := time.Parse(time.DateOnly, r.Entered); err == nil && entered.After(date) {
+		date = entered
 	}
 	until := keep.Until(date)
 	return !until.IsZero() && now.After(until)

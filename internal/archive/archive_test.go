@@ -94,6 +94,25 @@ func TestLinks(t *testing.T) {
 }
 
 // TestPrune: an entry whose time is over goes, and what nobody stands on any more.
+// The time of a run of a day long past begins when it was kept: what was just read for it
+// is not taken away at once.
+func TestKeptFromItsDay(t *testing.T) {
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		date, entered string
+		ended         bool
+	}{
+		{"2020-01-01", "2026-11-25", false},
+		{"2020-01-01", "2026-11-01", true},
+		{"2026-11-25", "2026-11-26", false},
+		{"2020-01-01", "", true}, // of a version that did not note the day
+	} {
+		if got := ended(&Run{BusinessDate: c.date, Entered: c.entered, Keep: "10d"}, now); got != c.ended {
+			t.Errorf("%+v: ended %v", c, got)
+		}
+	}
+}
+
 func TestPrune(t *testing.T) {
 	a := &Archive{Dir: t.TempDir()}
 	shared, old := keep(t, a, "other", "shared", ""), keep(t, a, "shop", "old", "1d")

@@ -100,13 +100,21 @@ func Reread(ctx context.Context, o Options, dir string, look func(*Reading) erro
 	if err := pulledBefore(r.Bound, r.Manifest, outOfRun(dir)); err != nil {
 		return err
 	}
+	readyBefore(r.Bound, r.Manifest.Ready)
+	earlier, err := knownFiles(outOfRun(dir), r.Manifest)
+	if err != nil {
+		return err
+	}
 	for i, side := range rules.Sides {
-		opt := extract.Options{StageDir: files, BaseDir: o.baseDir(), Pinned: pinnedOf(r.Manifest, side)}
+		opt := extract.Options{StageDir: files, BaseDir: o.baseDir(), Pinned: pinnedOf(r.Manifest, side), Earlier: earlier}
 		if r.Rels[i], err = extract.Load(ctx, r.DB, r.Bound, side, opt); err != nil {
 			return cannot(r.Manifest, err)
 		}
 	}
 	if err := sameBytes(r.Manifest, inputsOf(o.baseDir(), r.Rels[0], r.Rels[1])); err != nil {
+		return cannot(r.Manifest, err)
+	}
+	if _, err := lookups(ctx, r.DB, r.Bound, r.Rels[1], r.Manifest, outOfRun(dir), nil); err != nil {
 		return cannot(r.Manifest, err)
 	}
 	if err := r.relations(ctx); err != nil {
@@ -261,7 +269,7 @@ func pinnedOf(m *Manifest, side rules.Side) []extract.Pinned {
 	for _, in := range m.Inputs {
 		if in.Side == side {
 			out = append(out, extract.Pinned{
-				Source: in.Source, Path: in.Path, Date: in.Date, SHA256: in.SHA256, Missing: in.Status == string(extract.FileMissing),
+				Source: in.Source, Path: in.Path, Date: in.Date, SHA256: in.SHA256, Missing: in.Status == string(extract.FileMissing), Control: in.Status == controlFile, SignedWith: in.SignedWith,
 			})
 		}
 	}

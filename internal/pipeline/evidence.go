@@ -103,7 +103,8 @@ func (r *run) keepEvidence(ctx context.Context, m *Manifest, rels ...*extract.Re
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	entry := &archive.Run{Job: folderOf(m.Job, m.Series), BusinessDate: m.BusinessDate, RunID: m.RunID, Keep: r.Job.Evidence.Keep.String()}
+	entry := &archive.Run{Job: folderOf(m.Job, m.Series), BusinessDate: m.BusinessDate, RunID: m.RunID, Keep: r.Job.Evidence.Keep.String(),
+		Entered: time.Now().UTC().Format(time.DateOnly)}
 	for _, rel := range rels {
 		for _, f := range rel.Files {
 			if f.SHA256 == "" {
@@ -114,9 +115,25 @@ func (r *run) keepEvidence(ctx context.Context, m *Manifest, rels ...*extract.Re
 			}
 			entry.Inputs = append(entry.Inputs, archive.File{Side: string(rel.Side), Source: f.Source, Name: f.Name, SHA256: f.SHA256, Size: f.Size})
 		}
+		for _, f := range rel.ControlFiles {
+			if err := a.Keep(filepath.Join(f.Dir, f.Path), f.SHA256); err != nil {
+				return err
+			}
+			entry.Inputs = append(entry.Inputs, archive.File{Side: string(rel.Side), Source: f.Source, Name: filepath.Base(f.Path), SHA256: f.SHA256, Size: f.Size})
+		}
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
+	}
+	asked, err := r.askedFiles()
+	if err != nil {
+		return err
+	}
+	for _, f := range asked {
+		if err := a.Keep(f.path, f.SHA256); err != nil {
+			return err
+		}
+		entry.Inputs = append(entry.Inputs, archive.File{Side: string(rules.Results), Source: f.source, Name: f.Name, SHA256: f.SHA256, Size: f.Size})
 	}
 	if err := a.Enter(entry); err != nil {
 		return err

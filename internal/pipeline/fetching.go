@@ -17,6 +17,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/recon-batch/recon-batch/classify"
 	"github.com/recon-batch/recon-batch/fetch"
 	"github.com/recon-batch/recon-batch/fetch/kinds"
 	"github.com/recon-batch/recon-batch/internal/fail"
@@ -59,13 +60,20 @@ type fetching struct {
 	tell  func(file string, bytes, records int64)
 	until time.Time
 	last  bool // the latest snapshot that is there is taken, and nothing is pulled
+
+	dry       string                       // of a dry run with last: where it may write
+	questions map[string]classify.Question // of lookups, by source: these are asked, and nothing else is pulled; nil: all but lookups are
+
+	// asJudged holds what was pulled to what ready rules found before.
+	asJudged func(side rules.Side, in *rules.Input, snap *fetch.Snapshot, dir string) error
 }
 
-// remoteJob tells whether any source is pulled.
-func remoteJob(job *rules.Bound) bool {
+// remoteJob tells whether any source is pulled; lookups, which are asked after the match,
+// count where that is said.
+func remoteJob(job *rules.Bound, lookups bool) bool {
 	for _, side := range rules.Sides {
 		for _, in := range job.Inputs[side] {
-			if in.Source.Remote != nil {
+			if in.Source.Remote != nil && (lookups || !in.Source.IsLookup()) {
 				return true
 			}
 		}
@@ -93,7 +101,10 @@ func (f *fetching) pull(ctx context.Context) ([]Snapshot, error) {
 	for _, side := range rules.Sides {
 		f.job.Inputs[side] = slices.Clone(f.job.Inputs[side])
 		for i := range f.job.Inputs[side] {
-			if in := &f.job.Inputs[side][i]; in.Source.Remote != nil {
+			in := &f.job.Inputs[side][i]
+			if in.Judged != nil && in.Judged.Missing != "" {
+				in.Pulled = &rules.Pulled{}
+			} else if in.Source.Remote != nil && (f.last || in.Source.IsLookup() == (f.questions != nil)) {
 				list = append(list, &pulling{side: side, input: in})
 			}
 		}
@@ -103,11 +114,24 @@ func (f *fetching) pull(ctx context.Context) ([]Snapshot, error) {
 			return nil, err
 		}
 	}
+	pull := list
 	if f.last {
+		pull = nil
 		for _, p := range list {
-			f.latest(p)
+			if p.input.Source.IsLookup() && len(p.pulls) == 0 {
+				// Nothing is stored, and without questions nobody is asked.
+				if pull = append(pull, p); f.dry != "" {
+					p.home = filepath.Join(f.dry, filepath.Base(filepath.Dir(p.home)))
+					if err := os.MkdirAll(p.home, 0o700); err != nil {
+						return nil, diskError(err, "a temporary folder cannot be made")
+					}
+				}
+			} else {
+				f.latest(p)
+			}
 		}
-	} else if err := f.pullAll(ctx, list); err != nil {
+	}
+	if err := f.pullAll(ctx, pull); err != nil {
 		return nil, err
 	}
 	var out []Snapshot
@@ -137,6 +161,8 @@ func (f *fetching) pullAll(ctx context.Context, list []*pulling) error {
 			Job: f.job, Side: p.side, Input: p.input, Declared: f.job.AskedDigest(p.input), Dir: dir, BaseDir: f.base, Until: f.until, Now: time.Now, Note: f.note,
 			Progress: func(file string, bytes, records int64) { f.tell(name+"/"+file, bytes, records) },
 		}
+		q := f.questions[name]
+		r.Questions, r.LeftOut = q.Operations, q.LeftOut
 		p.dir, of[r] = dir, p
 		requests = append(requests, r)
 	}
@@ -173,7 +199,10 @@ func (f *fetching) hand(p *pulling) (*Snapshot, error) {
 		in.Pulled = &rules.Pulled{}
 		return nil, nil
 	}
-	in.Pulled = &rules.Pulled{Dir: filepath.Join(p.dir, fetch.FilesDir), Names: p.snap.Names()}
+	in.Pulled = &rules.Pulled{Dir: filepath.Join(p.dir, fetch.FilesDir), Names: p.snap.Names(), Digests: p.snap.Digests()}
+	if err := f.ready(p); err != nil {
+		return nil, err
+	}
 	if err := limitCoverage(in, p.snap); err != nil {
 		return nil, err
 	}
@@ -181,6 +210,17 @@ func (f *fetching) hand(p *pulling) (*Snapshot, error) {
 		f.note("%s: %s", in.Source.Name, n)
 	}
 	return f.ref(p)
+}
+
+// ready holds a snapshot to the ready rules of its source.
+func (f *fetching) ready(p *pulling) error {
+	if f.last {
+		return f.readReady(p.dir, p.input)
+	}
+	if err := f.asJudged(p.side, p.input, p.snap, p.dir); err != nil {
+		return err
+	}
+	return keepReady(p.dir, p.input)
 }
 
 // mayBeMissing tells whether the job lets the source be missing for this reason: one that
@@ -195,7 +235,7 @@ func mayBeMissing(src *rules.Source, err error) bool {
 	return false
 }
 
-// limitCoverage takes back what the source says that it does not hold yet.
+// limitCoverage notes what the source says that its data reach to.
 func limitCoverage(in *rules.Input, snap *fetch.Snapshot) error {
 	if snap.Through == "" || in.Until == nil {
 		return nil
@@ -204,10 +244,8 @@ func limitCoverage(in *rules.Input, snap *fetch.Snapshot) error {
 	if err != nil {
 		return fail.Wrap(fail.Integrity, err, "the snapshot of the source %s is damaged", in.Source.Name)
 	}
-	if us := t.UnixMicro(); us < *in.Until {
-		us = max(us, *in.From)
-		in.Until = &us
-	}
+	us := t.UnixMicro()
+	in.Through = &us
 	return nil
 }
 
@@ -418,17 +456,27 @@ func (r *run) fetch(ctx context.Context) error {
 	if r.again != nil {
 		return pulledBefore(r.bound, r.again, r.OutPath())
 	}
+	var err error
+	r.snapshots, err = r.fetching(ctx).pull(ctx)
+	return err
+}
+
+func (r *run) fetching(ctx context.Context) *fetching {
 	f := &fetching{
 		job: r.bound, root: filepath.Join(r.dir.out, evidenceName, r.Job.Name), out: r.dir.out, base: r.baseDir(),
 		note: func(format string, args ...any) { r.note(format, args...) }, tell: func(file string, bytes, records int64) { r.reading(file, bytes, 0, records) },
 		until: r.Until, last: r.LastSnapshots,
+		asJudged: func(side rules.Side, in *rules.Input, snap *fetch.Snapshot, dir string) error {
+			return r.asPulled(ctx, side, in, snap, dir)
+		},
 	}
-	if r.DryRun && !r.LastSnapshots {
-		f.root = filepath.Join(r.tmp, "evidence") // gone with the outputs
+	if r.DryRun {
+		f.dry = filepath.Join(r.tmp, "evidence") // gone with the outputs
+		if !r.LastSnapshots {
+			f.root = f.dry
+		}
 	}
-	var err error
-	r.snapshots, err = f.pull(ctx)
-	return err
+	return f
 }
 
 // pulledBefore hands the files of the snapshots of a published run to the inputs of the

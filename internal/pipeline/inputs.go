@@ -17,13 +17,22 @@ func inputsOf(base string, rels ...*extract.Relation) []Input {
 		for _, f := range rel.Files {
 			out = append(out, Input{
 				Side: rel.Side, Source: f.Source, Name: f.Name, Path: declaredPath(base, f.Path), Date: f.Date,
-				Size: f.Size, SHA256: f.SHA256, ContentSHA256: f.ContentSHA256, Status: string(f.Status), Problem: scan.Text(f.Problem),
-				Records: f.Records, Control: f.Control, Excluded: f.Excluded, Rejected: f.Rejected,
+				Size: f.Size, SHA256: f.SHA256, ContentSHA256: f.ContentSHA256, Arrival: f.Arrival, Status: string(f.Status), Problem: scan.Text(f.Problem),
+				Records: f.Records, Control: f.Control, Excluded: f.Excluded, Rejected: f.Rejected, SignedWith: f.SignedWith,
+			})
+		}
+		for _, f := range rel.ControlFiles {
+			out = append(out, Input{
+				Side: rel.Side, Source: f.Source, Name: filepath.Base(f.Path), Path: declaredPath(base, f.Path), Date: f.Date,
+				Size: f.Size, SHA256: f.SHA256, ContentSHA256: f.SHA256, Status: controlFile,
 			})
 		}
 	}
 	return out
 }
+
+// controlFile is the status of an input that holds totals and no records.
+const controlFile = "control"
 
 // declaredPath is a path relative to the job file, so that a manifest does not
 // depend on where a job lies. Relative paths are that already.

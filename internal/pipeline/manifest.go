@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -23,29 +24,36 @@ const (
 // from the job, the files, the reference time and the runs before: no clock, no
 // machine, no measurement.
 type Manifest struct {
-	SchemaVersion int            `json:"schema_version"`
-	RunID         string         `json:"run_id"`
-	Job           string         `json:"job"`
-	BusinessDate  string         `json:"business_date"`
-	ReferenceTime string         `json:"reference_time"` // RFC 3339, UTC
-	Mode          rules.Mode     `json:"mode"`
-	Series        string         `json:"series,omitempty"` // of runs of a part of the job; "" the whole job
-	Staged        bool           `json:"staged,omitempty"` // what was seen before is known, see report.Seen
-	JobDigest     string         `json:"job_digest"`
-	Overrides     []string       `json:"overrides"`
-	Former        []FormerRun    `json:"former,omitempty"` // runs of earlier dates that this one read
-	Keys          []Keys         `json:"keys,omitempty"`   // what keys.parquet holds, for later runs
-	Versions      Versions       `json:"versions"`
-	Snapshots     []Snapshot     `json:"snapshots,omitempty"` // of remote sources
-	Inputs        []Input        `json:"inputs"`
-	Coverage      []Coverage     `json:"coverage"`
-	Counts        []Count        `json:"counts"`
-	Outcome       Outcome        `json:"outcome"`
-	ContentDigest string         `json:"content_digest"`
-	Supersedes    *RunRef        `json:"supersedes"`          // the run of this date that was current before
-	Withdrawn     *Withdrawn     `json:"withdrawn,omitempty"` // of the items of the superseded run
-	Previous      *RunRef        `json:"previous"`            // the run of this job that was published before
-	Outputs       []OutputDigest `json:"outputs"`
+	SchemaVersion int           `json:"schema_version"`
+	RunID         string        `json:"run_id"`
+	Job           string        `json:"job"`
+	BusinessDate  string        `json:"business_date"`
+	ReferenceTime string        `json:"reference_time"` // RFC 3339, UTC
+	Mode          rules.Mode    `json:"mode"`
+	Series        string        `json:"series,omitempty"` // of runs of a part of the job; "" the whole job
+	Staged        bool          `json:"staged,omitempty"` // what was seen before is known, see report.Seen
+	JobDigest     string        `json:"job_digest"`
+	Overrides     []string      `json:"overrides"`
+	Former        []FormerRun   `json:"former,omitempty"` // runs of earlier dates that this one read
+	Keys          []Keys        `json:"keys,omitempty"`   // what keys.parquet holds, for later runs
+	Versions      Versions      `json:"versions"`
+	Snapshots     []Snapshot    `json:"snapshots,omitempty"` // of remote sources
+	Lookups       []LookupAsked `json:"lookups,omitempty"`   // what was asked about single operations
+	Ready         []ReadySource `json:"ready,omitempty"`     // by what files were known to be whole before they were read
+	Inputs        []Input       `json:"inputs"`
+	// Of sources with an identity: files that took the place of others, and what is missing
+	// between the files; and files that came late for earlier dates.
+	Revisions     []extract.Revision     `json:"revisions,omitempty"`
+	Missing       []extract.MissingFiles `json:"missing,omitempty"`
+	Reopen        []Late                 `json:"reopen,omitempty"`
+	Coverage      []Coverage             `json:"coverage"`
+	Counts        []Count                `json:"counts"`
+	Outcome       Outcome                `json:"outcome"`
+	ContentDigest string                 `json:"content_digest"`
+	Supersedes    *RunRef                `json:"supersedes"`          // the run of this date that was current before
+	Withdrawn     *Withdrawn             `json:"withdrawn,omitempty"` // of the items of the superseded run
+	Previous      *RunRef                `json:"previous"`            // the run of this job that was published before
+	Outputs       []OutputDigest         `json:"outputs"`
 }
 
 // Versions of what made the run.
@@ -58,20 +66,22 @@ type Versions struct {
 
 // Input is one file that the run read, or missed.
 type Input struct {
-	Side          rules.Side `json:"side"`
-	Source        string     `json:"source"`
-	Name          string     `json:"name"` // as in the rows of the outputs: base name, or path where files of the source share it
-	Path          string     `json:"path"` // relative to the job file, with slashes
-	Date          string     `json:"date,omitempty"`
-	Size          int64      `json:"size"`
-	SHA256        string     `json:"sha256"`
-	ContentSHA256 string     `json:"content_sha256"` // of the decompressed bytes
-	Status        string     `json:"status"`         // staged, skipped, missing, refused
-	Problem       string     `json:"problem,omitempty"`
-	Records       int64      `json:"records"`  // data records, rejected ones included
-	Control       int64      `json:"control"`  // headers, trailers, preamble, totals
-	Excluded      int64      `json:"excluded"` // by a declared row kind
-	Rejected      int64      `json:"rejected"`
+	Side          rules.Side       `json:"side"`
+	Source        string           `json:"source"`
+	Name          string           `json:"name"` // as in the rows of the outputs: base name, or path where files of the source share it
+	Path          string           `json:"path"` // relative to the job file, with slashes
+	Date          string           `json:"date,omitempty"`
+	Size          int64            `json:"size"`
+	SHA256        string           `json:"sha256"`
+	ContentSHA256 string           `json:"content_sha256"`    // of the decompressed bytes
+	Arrival       *extract.Arrival `json:"arrival,omitempty"` // which report it is, where its source has an identity
+	Status        string           `json:"status"`            // staged, skipped, superseded, missing, refused; control: it holds totals and no records
+	Problem       string           `json:"problem,omitempty"`
+	Records       int64            `json:"records"`  // data records, rejected ones included
+	Control       int64            `json:"control"`  // headers, trailers, preamble, totals
+	Excluded      int64            `json:"excluded"` // by a declared row kind
+	Rejected      int64            `json:"rejected"`
+	SignedWith    string           `json:"signed_with,omitempty"` // names the keys by which its signatures were checked
 }
 
 // Coverage is what the files of one account prove.

@@ -20,6 +20,9 @@ type identity struct {
 	Overrides []string        `json:"overrides"`
 	Former    []string        `json:"former"` // digests of former runs that the run reads
 	Semantics int             `json:"semantics"`
+	Ready     []ReadySource   `json:"ready,omitempty"`
+	Files     []string        `json:"files,omitempty"`   // of others, see fileIdentity
+	Lookups   []string        `json:"lookups,omitempty"` // source and digest of what decides in their answers
 }
 
 // inputIdentity names one file. The name is part of it, since it stands in every
@@ -31,6 +34,7 @@ type inputIdentity struct {
 	Date   string     `json:"date"`
 	SHA256 string     `json:"sha256"`
 	Status string     `json:"status"`
+	Keys   string     `json:"signed_with,omitempty"` // other keys reject other records
 }
 
 // id is the first 16 hexadecimal digits of SHA-256 over the identity in JSON: the
@@ -50,14 +54,18 @@ func (i identity) id() (string, error) {
 func identityOf(m *Manifest) identity {
 	id := identity{
 		Job: m.Job, Date: m.BusinessDate, JobDigest: m.JobDigest, AsOf: m.ReferenceTime,
-		Overrides: m.Overrides, Former: []string{}, Semantics: m.Versions.Semantics,
+		Overrides: m.Overrides, Former: []string{}, Semantics: m.Versions.Semantics, Ready: m.Ready,
 	}
 	for _, f := range m.Former {
 		id.Former = append(id.Former, f.ManifestSHA256)
 	}
+	id.Files = fileIdentity(m)
+	for _, a := range m.Lookups {
+		id.Lookups = append(id.Lookups, a.Source+" "+a.Digest)
+	}
 	for _, in := range m.Inputs {
 		id.Inputs = append(id.Inputs, inputIdentity{
-			Side: in.Side, Source: in.Source, Name: in.Name, Date: in.Date, SHA256: in.SHA256, Status: in.Status,
+			Side: in.Side, Source: in.Source, Name: in.Name, Date: in.Date, SHA256: in.SHA256, Status: in.Status, Keys: in.SignedWith,
 		})
 	}
 	return id
