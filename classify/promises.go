@@ -76,7 +76,7 @@ func (c *classifier) provenAbsences() error {
 		"has_window": match.HasWindow(c.job.Job, c.o),
 		"due":        match.Due(c.job.Job, c.o),
 		"as_of":      c.asOf(),
-		"covered":    match.Covered(c.job, c.o, c.res.Coverage)})
+		"covered":    match.Proved(c.job, c.o, c.res)})
 }
 
 // provenSurprises is rule 2 for unexpected results.
@@ -164,11 +164,9 @@ func (c *classifier) guarded() error {
 		return err
 	}
 	if v := c.orderedVersion(); v != "" && c.o.Has("entity") {
-		same := "true"
-		if c.o.Has("type") {
-			same = "s.f_type IS NOT DISTINCT FROM o.f_type"
-		}
-		if err := c.promise(3, "operations are closed as overtaken without a newer version", "promise_overtaken", duck.Slots{"same_type": same, "version": v}); err != nil {
+		s := match.Columns(c.job.Job, c.ops.Layout, "s")
+		if err := c.promise(3, "operations are closed as overtaken without a newer version", "promise_overtaken",
+			duck.Slots{"type_o": c.o.Raw("type", "VARCHAR"), "type_s": s.Raw("type", "VARCHAR"), "version": v}); err != nil {
 			return err
 		}
 	}

@@ -146,7 +146,7 @@ type accountLine struct {
 // accountCells counts the rows in the period by account, day and currency.
 func accountCells(ctx context.Context, db *duck.DB, in *Input) ([]*accountCell, error) {
 	job := in.Bound
-	days, step, err := statementDays(job)
+	days, grid, err := statementDays(job)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func accountCells(ctx context.Context, db *duck.DB, in *Input) ([]*accountCell, 
 		}
 		slots["amount_"+short(side)] = amount
 		slots["currency_"+short(side)] = currencyExpr(job.Job, side, "s")
-		slots["at_"+short(side)] = dayInstant(job, side, days, step)
+		slots["at_"+short(side)] = dayInstant(job, side, days, grid)
 	}
 	var out []*accountCell
 	err = each(ctx, db, sqlAccountCells.Render(slots), func(rows *sql.Rows) error {

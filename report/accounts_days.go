@@ -19,17 +19,21 @@ type dayRow struct {
 	day, span string
 }
 
-// statementDays lists the days, and a step that no day begins within.
-func statementDays(job *rules.Bound) (list []dayRow, step int64, err error) {
+// dayGrid is a grid of instants, in microseconds, that every day begins on: steps of a day
+// where each has 24 hours, of an hour where the clocks are changed. The wider the steps,
+// the fewer groups a side of many rows has.
+type dayGrid struct{ origin, step int64 }
+
+// statementDays lists the days, and a grid that each begins on.
+func statementDays(job *rules.Bound) (list []dayRow, grid dayGrid, err error) {
 	zone := job.Zone
 	if zone == nil {
 		zone = time.UTC
 	}
 	date, err := time.ParseInLocation(time.DateOnly, job.Date, zone)
 	if err != nil {
-		return nil, 0, err
+		return nil, grid, err
 	}
-	step = 15 * 60 * 1_000_000 // zones begin their days at quarters of hours today; where not, the step is smaller
 	y, m, d := date.Date()
 	for i := -daysBefore - 1; i <= daysAfter+1; i++ {
 		// Where the clocks are put forward at midnight there is none: the day begins with
@@ -44,29 +48,25 @@ func statementDays(job *rules.Bound) (list []dayRow, step int64, err error) {
 		case daysAfter + 1:
 			r.span = "after"
 		}
-		if r.span != "before" {
-			for step > 1 && r.from%step != 0 {
-				step = gcd(step, r.from)
-			}
-		}
 		list = append(list, r)
 	}
-	return list, step, nil
+	grid.origin = list[1].from
+	for _, r := range list[2:] {
+		grid.step = gcd(grid.step, r.from-grid.origin)
+	}
+	return list, grid, nil
 }
 
 func gcd(a, b int64) int64 {
-	if b < 0 {
-		b = -b
-	}
 	for b != 0 {
 		a, b = b, a%b
 	}
 	return a
 }
 
-// dayInstant renders the instant, in whole steps, that the day of a staged row goes by:
-// that of the period, else the creation. NULL where it is not known.
-func dayInstant(job *rules.Bound, side rules.Side, days []dayRow, step int64) string {
+// dayInstant renders the instant of the grid that the day of a staged row goes by: that of
+// the period, else the creation, rounded down. NULL where it is not known.
+func dayInstant(job *rules.Bound, side rules.Side, days []dayRow, grid dayGrid) string {
 	by := "created_at"
 	if job.Period != nil {
 		by = job.Period.By
@@ -76,7 +76,7 @@ func dayInstant(job *rules.Bound, side rules.Side, days []dayRow, step int64) st
 	case f == nil:
 	case f.Type == rules.Timestamp:
 		col := "s." + duck.Ident("f_"+by)
-		return fmt.Sprintf("((%[1]s - ((%[1]s %% %[2]d) + %[2]d) %% %[2]d))", col, step) // rounded down, before 1970 too
+		return fmt.Sprintf("(%[1]s - ((%[1]s - %[3]d) %% %[2]d + %[2]d) %% %[2]d)", col, grid.step, grid.origin) // % has the sign of what is divided
 	case f.Type == rules.Date: // a date is the day itself, whatever the zone
 		col := "s." + duck.Ident("f_"+by)
 		starts := make([]string, 0, len(days))

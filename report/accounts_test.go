@@ -94,17 +94,17 @@ func TestStatementDays(t *testing.T) {
 	for _, name := range []string{"UTC", "Europe/Paris", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe", "America/Santiago", "Asia/Beirut", "Pacific/Apia"} {
 		z := zone(t, name)
 		for _, date := range []string{"2026-04-10", "2026-10-20"} {
-			days, step, err := statementDays(&rules.Bound{Job: &rules.Job{Zone: z}, Date: date})
+			days, grid, err := statementDays(&rules.Bound{Job: &rules.Job{Zone: z}, Date: date})
 			if err != nil || days[0].span != "before" || days[len(days)-1].span != "after" || len(days) != daysBefore+daysAfter+3 {
 				t.Fatalf("%s: %v %v", name, err, days)
 			}
 			at, _ := time.Parse(time.DateOnly, days[1].day)
 			for i := -48; i < (daysBefore+daysAfter+4)*96; i++ {
 				us := at.Add(time.Duration(i) * 15 * time.Minute).UnixMicro()
-				us = us / step * step
+				cut := us - ((us-grid.origin)%grid.step+grid.step)%grid.step
 				got := days[0]
 				for _, d := range days {
-					if us >= d.from {
+					if cut >= d.from {
 						got = d
 					}
 				}

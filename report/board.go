@@ -62,6 +62,14 @@ type boardBounds struct {
 
 var boardLimits = boardBounds{boardRows, boardBytes, boardPlain, boardRaw}
 
+// boardLimit is how many rows the board may have: none where no page is written.
+func boardLimit(in *Input) int {
+	if f := in.Bound.Outputs.Formats; len(f) > 0 && !slices.Contains(f, "html") {
+		return 0
+	}
+	return boardLimits.rows
+}
+
 // byOperation tells in SQL whether the operation's verdict names an exception (verdictOf).
 func byOperation() string {
 	return needsWorkExpr("e.o_class", "e.o_reason") + " AND e.r_class IS DISTINCT FROM 'duplicate'"
@@ -75,14 +83,15 @@ func boardTable(limit int) string {
 // board chooses the rows of the board and leaves them in report_board_page, ready for
 // the page: as many as there may be, or as fit.
 func board(ctx context.Context, db *duck.DB, in *Input, red *redactor, of int64) (Board, error) {
-	limit := boardLimits.rows
+	out := Board{Of: of, Columns: []string{}, ByCause: []BoardCause{}}
+	limit := boardLimit(in)
+	if limit == 0 {
+		return out, out.causes(ctx, db, in, red)
+	}
 	var t *boardRowset
 	var err error
 	data, rows := "", 0
 	for {
-		if err = db.Exec(ctx, sqlBoardItems.Render(nil)); err != nil {
-			return Board{}, err
-		}
 		t, err = readBoard(ctx, db, in, red, int(min(of, int64(limit))))
 		if err != nil {
 			return Board{}, err
@@ -110,7 +119,7 @@ func board(ctx context.Context, db *duck.DB, in *Input, red *redactor, of int64)
 			return Board{}, err
 		}
 	}
-	for _, q := range []string{"DROP TABLE IF EXISTS report_board_items", "CREATE OR REPLACE TABLE report_board_page (data VARCHAR)"} {
+	for _, q := range []string{"DROP TABLE IF EXISTS report_board_rows", "DROP TABLE IF EXISTS report_board_items", "CREATE OR REPLACE TABLE report_board_page (data VARCHAR)"} {
 		if err := db.Exec(ctx, q); err != nil {
 			return Board{}, err
 		}
@@ -118,7 +127,7 @@ func board(ctx context.Context, db *duck.DB, in *Input, red *redactor, of int64)
 	if err := db.Exec(ctx, "INSERT INTO report_board_page VALUES (?)", data); err != nil {
 		return Board{}, err
 	}
-	out := Board{Showing: int64(rows), Of: of, Columns: []string{}, ByCause: []BoardCause{}}
+	out.Showing = int64(rows)
 	for _, c := range boardColumns(in, red) {
 		if !slices.Contains(t.dropped, c.name) {
 			out.Columns = append(out.Columns, c.name)

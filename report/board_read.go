@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,9 +89,13 @@ func readBoard(ctx context.Context, db *duck.DB, in *Input, red *redactor, rows 
 	for i, c := range cols {
 		cols[i] = c + " AS c" + strconv.Itoa(i)
 	}
-	list := strings.Join(cols, ",\n       ")
+	for _, q := range []string{sqlBoardItems.Render(nil), sqlBoardRows.Render(duck.Slots{"columns": strings.Join(cols, ",\n       ")})} {
+		if err := db.Exec(ctx, q); err != nil {
+			return nil, err
+		}
+	}
 	for from := 1; from <= rows && !t.cut; from += boardChunk {
-		q := sqlBoardRows.Render(duck.Slots{"columns": list, "from": strconv.Itoa(from), "until": strconv.Itoa(from + boardChunk - 1)})
+		q := fmt.Sprintf("SELECT * EXCLUDE (no) FROM report_board_rows WHERE no BETWEEN %d AND %d ORDER BY no", from, from+boardChunk-1)
 		err := db.ReadArrow(ctx, q, func(b arrow.RecordBatch) error {
 			for row := range int(b.NumRows()) {
 				if t.cut {

@@ -291,3 +291,19 @@ func TestBoardAmounts(t *testing.T) {
 		}
 	})
 }
+
+// TestNoBoardWithoutPage: rows are ranked for the page alone; the causes are counted anyway.
+func TestNoBoardWithoutPage(t *testing.T) {
+	with := newWorld(t).load().build().Board
+	w := newWorld(t)
+	w.in.Bound.Outputs.Formats = []string{"parquet", "json"}
+	b := w.load().build().Board
+	if b.Showing != 0 || b.Of != with.Of || b.Causes != with.Causes || len(b.ByCause) != len(with.ByCause) || len(b.Columns) != 0 {
+		t.Errorf("without a page the board is %+v, with one %+v", b, with)
+	}
+	for i, c := range b.ByCause {
+		if c.Showing != 0 || c.Rows != with.ByCause[i].Rows {
+			t.Errorf("cause %d: %+v, with a page %+v", i, c, with.ByCause[i])
+		}
+	}
+}

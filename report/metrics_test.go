@@ -141,7 +141,9 @@ func TestWorkBounds(t *testing.T) {
 		w.rows[rules.Operations] = append(w.rows[rules.Operations], row{rec: 100 + i, id: fmt.Sprint("x-", i), amount: "1.00", currency: "EUR", created: day.Add(time.Hour), class: "absent", reason: "no_result", pass: -1})
 	}
 	w.load()
-	w.exec("UPDATE staged_o SET f_attempts = 2, f_error_code = 'E-' || rec WHERE rec >= 100")
+	for _, table := range []string{"staged_o", "res_o"} {
+		w.exec("UPDATE " + table + " SET f_attempts = 2, f_error_code = 'E-' || (rid & 1099511627775) WHERE (rid & 1099511627775) >= 100")
+	}
 	s := w.build()
 	if n := len(s.Work.Causes); n != 51 || s.Work.Causes[0] != (RetryCause{"other", 10, 10}) {
 		t.Errorf("%d causes, %+v first", n, s.Work.Causes[0])

@@ -14,6 +14,7 @@ import (
 
 var (
 	sqlWorkTotals   = parseSQL("work_totals")
+	sqlWorkTimes    = parseSQL("work_times")
 	sqlWorkCauses   = parseSQL("work_causes")
 	sqlWorkFailures = parseSQL("work_failures")
 )
@@ -88,9 +89,14 @@ func work(ctx context.Context, db *duck.DB, in *Input, operations int64) (*Work,
 	}
 	var oldest, median, longest sql.NullInt64
 	var replays int64
-	err := db.Scan(ctx, sqlWorkTotals.Render(only(slots, "attempts", "created", "resolved", "failed", "replayed", "last_failed")), &w.Attempted, &w.Attempts, &w.Retried, &w.RetriedCorrect, &oldest, &w.Resolved, &median, &longest, &replays)
+	err := db.Scan(ctx, sqlWorkTotals.Render(only(slots, "attempts", "created", "resolved", "replayed", "last_failed")), &w.Attempted, &w.Attempts, &w.Retried, &w.RetriedCorrect, &oldest, &replays)
 	if err != nil {
 		return nil, err
+	}
+	if has("resolved_at", rules.Timestamp) && has("first_failed_at", rules.Timestamp) {
+		if err := db.Scan(ctx, sqlWorkTimes.Render(only(slots, "resolved", "failed")), &w.Resolved, &median, &longest); err != nil {
+			return nil, err
+		}
 	}
 	if has("created_at", rules.Timestamp) {
 		age := int64(0)

@@ -96,7 +96,7 @@ func makeRelations(ctx context.Context, db *duck.DB, in *Input, red *redactor) e
 			"o_work": needsWorkExpr("j.o_class", "j.o_reason"), "r_work": needsWorkExpr("j.r_class", "j.r_reason"),
 		}),
 		sqlSample.Render(duck.Slots{"limit": strconv.Itoa(sampleExceptions)}),
-		boardTable(boardLimits.rows),
+		boardTable(boardLimit(in)),
 	)
 	raw, err := rawColumns(ctx, db, job)
 	if err != nil {

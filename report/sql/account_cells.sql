@@ -3,7 +3,7 @@
 --         currency of the rows in the period: how many there are, and their exact sum. As
 --         in the relation totals, the plain rows are what the whole side has beyond its
 --         residual rows, so that each side is read once, and few of its columns. Times are
---         cut to steps that no day begins within, then to the days.
+--         cut to a grid that each day begins on, then to the days.
 WITH residual AS (
   SELECT 'operations' AS side, /*$account*/ AS account, CAST(NULL AS INTEGER) AS file_no, /*$at_o*/ AS instant, v.in_period, v.class, v.reason,
     /*$currency_o*/ AS currency, count(*) AS rows, CAST(sum(/*$amount_o*/) AS /*$type*/) AS amount

@@ -9,7 +9,7 @@ WITH named AS (
   SELECT e.*, CASE WHEN /*$by_operation*/ THEN e.o_class ELSE e.r_class END AS class,
          CASE WHEN /*$by_operation*/ THEN e.o_reason ELSE e.r_reason END AS reason,
          greatest(coalesce(abs(e.o_value), 0), coalesce(abs(e.r_value), 0)) AS size
-  FROM report_exceptions e WHERE e.needs_work
+  FROM report_exceptions e WHERE e.needs_work AND /*$limit*/ > 0 -- without a page nothing is ranked
 ), ranked AS (
   SELECT *, row_number() OVER (PARTITION BY currency ORDER BY size DESC, o_rid NULLS LAST, r_rid NULLS LAST) AS rank,
          row_number() OVER (PARTITION BY class, reason, fields ORDER BY size DESC, o_rid NULLS LAST, r_rid NULLS LAST) AS nth

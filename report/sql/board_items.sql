@@ -2,7 +2,7 @@
 --         says what is to be done about the row: that of its set, of the very pair, of the
 --         operation, or of the result that stands alone.
 CREATE OR REPLACE TABLE report_board_items AS
-WITH i AS (
+WITH i AS MATERIALIZED (
   SELECT item_id, o_rid, r_rid, set_id FROM items WHERE queue <> 'confirm'),
 found AS (
   SELECT b.place, 1 AS rank, i.item_id FROM report_board b JOIN i ON i.set_id = b.set_id

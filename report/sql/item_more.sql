@@ -3,7 +3,7 @@
 --         effects its operation has (V10: what did not finally fail), their ids at the
 --         provider, and every record that it rests on.
 CREATE OR REPLACE TABLE report_item_more AS
-WITH i AS (
+WITH i AS MATERIALIZED (
   SELECT item_id, o_rid, r_rid, set_id FROM items WHERE queue <> 'confirm'),
 seen AS (
   SELECT i.item_id, count(*) AS effects, list(DISTINCT /*$remote*/ ORDER BY /*$remote*/) FILTER (WHERE /*$remote*/ IS NOT NULL) AS ids

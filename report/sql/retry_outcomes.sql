@@ -1,4 +1,4 @@
--- Reads   operations, judged_operations. Operations in the period that were attempted more
+-- Reads   operations, verdicts_o. Operations in the period that were attempted more
 --         than once or state an error, by class and code of it: how many, their attempts,
 --         and how many of them are correct. Only those are looked up among the verdicts;
 --         one that is not there is plainly correct. The groups with the fewest
@@ -9,8 +9,8 @@ WITH tried AS (
   WHERE coalesce(/*$attempts*/ > 1, false) OR /*$class*/ IS NOT NULL OR /*$code*/ IS NOT NULL
 ), grouped AS (
   SELECT coalesce(t.error_class, '') AS error_class, coalesce(t.error_code, '') AS error_code, count(*) AS n,
-         CAST(coalesce(sum(t.attempts), 0) AS BIGINT) AS attempts, count(*) FILTER (WHERE v.rid IS NULL OR CAST(v.class AS VARCHAR) = 'correct') AS confirmed
-  FROM tried t LEFT JOIN judged_operations v ON v.rid = t.rid
+         CAST(coalesce(sum(t.attempts), 0) AS BIGINT) AS attempts, count(*) FILTER (WHERE v.rid IS NULL OR v.class = 'correct') AS confirmed
+  FROM tried t LEFT JOIN verdicts_o v ON v.rid = t.rid
   WHERE coalesce(v.in_period, true)
   GROUP BY 1, 2
 ), placed AS (

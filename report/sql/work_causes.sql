@@ -1,9 +1,9 @@
--- Reads   operations, judged_operations. Attempts after the first, by cause; the causes
---         with the fewest are one.
+-- Reads   operations, verdicts_o. Attempts after the first of operations in the period, by
+--         cause; the causes with the fewest are one.
 WITH caused AS (
   SELECT coalesce(/*$cause*/, 'not_stated') AS cause, count(*) AS n, CAST(sum(/*$attempts*/ - 1) AS BIGINT) AS retries
-  FROM operations o LEFT JOIN judged_operations v ON v.rid = o.rid
-  WHERE /*$attempts*/ > 1 AND coalesce(v.in_period, true)
+  FROM operations o ANTI JOIN (SELECT rid FROM verdicts_o WHERE NOT in_period) v ON v.rid = o.rid
+  WHERE /*$attempts*/ > 1
   GROUP BY 1
 ), placed AS (
   SELECT *, row_number() OVER (ORDER BY retries DESC, cause) AS place FROM caused

@@ -1,9 +1,9 @@
--- Reads   operations, judged_operations. Operations in the period that are not correct or
+-- Reads   res_o, verdicts_o. Operations in the period that are not correct or
 --         not_applicable and have an error stated, by type, step and cause; the groups with the fewest are one.
 WITH failed AS (
   SELECT coalesce(/*$type*/, '') AS type, coalesce(/*$step*/, '') AS step, /*$cause*/ AS cause, count(*) AS n
-  FROM operations o JOIN judged_operations v ON v.rid = o.rid
-  WHERE v.in_period AND CAST(v.class AS VARCHAR) NOT IN ('correct', 'not_applicable') AND /*$cause*/ IS NOT NULL
+  FROM res_o o JOIN verdicts_o v ON v.rid = o.rid
+  WHERE v.in_period AND v.class NOT IN ('correct', 'not_applicable') AND /*$cause*/ IS NOT NULL
   GROUP BY ALL
 ), placed AS (
   SELECT *, row_number() OVER (ORDER BY n DESC, type, step, cause) > /*$top*/ AS rest FROM failed

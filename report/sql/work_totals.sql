@@ -1,18 +1,18 @@
--- Reads   operations, judged_operations. What the register says of attempts and times, in
---         the period; the oldest creation among all operations that are not settled. A row
---         that is not among the judged ones is plainly correct and in the period.
-SELECT count(*) FILTER (WHERE inside AND attempts > 0),
-       CAST(coalesce(sum(attempts) FILTER (WHERE inside AND attempts > 0), 0) AS BIGINT),
-       count(*) FILTER (WHERE inside AND attempts > 1),
-       count(*) FILTER (WHERE inside AND attempts > 1 AND class = 'correct'),
-       min(created) FILTER (WHERE class NOT IN ('correct', 'not_applicable', 'duplicate')),
-       count(taken) FILTER (WHERE inside),
-       quantile_disc(taken, 0.5) FILTER (WHERE inside),
-       max(taken) FILTER (WHERE inside),
-       count(*) FILTER (WHERE inside AND class <> 'correct' AND replayed IS NOT NULL AND (failed_last >= replayed OR failed_last IS NULL AND resolved IS NULL))
-FROM (
-  SELECT coalesce(v.in_period, true) AS inside, coalesce(CAST(v.class AS VARCHAR), 'correct') AS class,
-         /*$attempts*/ AS attempts, /*$created*/ AS created, /*$resolved*/ - /*$failed*/ AS taken,
-         /*$replayed*/ AS replayed, /*$last_failed*/ AS failed_last, /*$resolved*/ AS resolved
-  FROM operations o LEFT JOIN judged_operations v ON v.rid = o.rid
-)
+-- Reads   operations, res_o, verdicts_o. What the register says of attempts, in the period,
+--         and of times. As in the relation totals, only residual rows are looked at one by
+--         one: a row that is not among them is plainly correct and in the period.
+WITH whole AS (
+  SELECT count(*) AS attempted, sum(/*$attempts*/) AS attempts, count(*) FILTER (WHERE /*$attempts*/ > 1) AS retried
+  FROM operations o WHERE /*$attempts*/ > 0),
+residual AS (
+  SELECT count(*) FILTER (WHERE NOT v.in_period AND /*$attempts*/ > 0) AS attempted,
+         sum(/*$attempts*/) FILTER (WHERE NOT v.in_period AND /*$attempts*/ > 0) AS attempts,
+         count(*) FILTER (WHERE NOT v.in_period AND /*$attempts*/ > 1) AS retried,
+         count(*) FILTER (WHERE (NOT v.in_period OR v.class <> 'correct') AND /*$attempts*/ > 1) AS not_correct,
+         min(/*$created*/) FILTER (WHERE v.class NOT IN ('correct', 'not_applicable', 'duplicate')) AS oldest,
+         count(*) FILTER (WHERE v.in_period AND v.class <> 'correct' AND /*$replayed*/ IS NOT NULL
+           AND (/*$last_failed*/ >= /*$replayed*/ OR /*$last_failed*/ IS NULL AND /*$resolved*/ IS NULL)) AS replays
+  FROM verdicts_o v JOIN res_o o ON o.rid = v.rid)
+SELECT w.attempted - r.attempted, CAST(coalesce(w.attempts, 0) - coalesce(r.attempts, 0) AS BIGINT), w.retried - r.retried, w.retried - r.not_correct,
+       r.oldest, r.replays
+FROM whole w, residual r
