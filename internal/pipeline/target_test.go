@@ -46,14 +46,19 @@ func newBucket(t *testing.T) *bucket {
 		BaseEndpoint: &server.Endpoint, Region: testversity.Region, UsePathStyle: true,
 		Credentials: credentials.NewStaticCredentialsProvider(server.AccessKey, server.SecretKey, ""),
 	})}
-	if _, err := b.api.CreateBucket(context.Background(), &awss3.CreateBucketInput{Bucket: &b.name}); err != nil {
-		t.Fatal(err)
-	}
+	b.create()
 	keys := func(endpoint string) string {
 		return fmt.Sprintf("\noutputs: {publish: \"s3://runs/recon\", s3: {endpoint: %q, allow_private: true, access_key: {env: RUNS_ACCESS}, secret_key: {env: RUNS_SECRET}}}\n", endpoint)
 	}
 	b.to, b.past = keys(b.proxy.URL), keys(server.Endpoint)
 	return b
+}
+
+func (b *bucket) create() {
+	b.t.Helper()
+	if _, err := b.api.CreateBucket(context.Background(), &awss3.CreateBucketInput{Bucket: &b.name}); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 // objects are all objects by their keys, as texts.
