@@ -28,6 +28,12 @@ func (r *Remote) Addressed() bool {
 const (
 	FromExec = "exec"
 	FromS3   = "s3"
+// Places tells whether the sources of the kind are places with files, which can be looked
+// at before they are pulled (fetch.Storer).
+func (r *Remote) Places() bool {
+	return slices.ContainsFunc(remoteKeys, func(k remoteKey) bool { return k.name == r.Kind && k.files })
+}
+
 	FromSQL  = "sql"
 	FromAPI  = "api"
 )
@@ -56,6 +62,8 @@ func remoteSourceKeys() []key {
 	for _, k := range remoteKeys {
 		out = append(out, key{name: k.name, doc: k.shape.doc, value: shapeValue(k.shape)})
 	}
+	plain  string                           // another beginning of its paths
+	files  bool                             // its sources are places with files that can be looked at before they are pulled
 	return out
 }
 

@@ -16,7 +16,7 @@ func (s *session) planCommand() *cli.Command {
 		ArgsUsage: "JOB.yaml",
 		Description: `Lists the files with their sizes, what each source is declared to prove, the passes
 in words and the folder that would be written. Ends with 4 if a required file is
-missing. STAGED says "no" of a file that would be parsed, and "maybe" where one of
+missing, or not ready by the rules of its source, which are asked. STAGED says "no" of a file that would be parsed, and "maybe" where one of
 this size was parsed before: a run hashes it, and parses it only if it has changed.
 
 EXAMPLES
@@ -81,6 +81,20 @@ func (s *session) plan(c *cli.Context) error {
 	}
 	if err := flush(w); err != nil {
 		return err
+	}
+	if len(p.Ready) > 0 {
+		s.printf("\nREADY\n")
+	}
+	for _, r := range p.Ready {
+		state := "ready"
+		if !r.Ready {
+			state = "NOT READY"
+		}
+		s.printf("  %s/%s (%s): %s: %s\n", r.Side, printable(join(r.Source, r.Date)), r.Need, state, printable(r.Why))
+		s.printf("    asked: %s\n", printable(r.Rules))
+		if r.Effect != "" {
+			s.printf("    effect: %s\n", printable(r.Effect))
+		}
 	}
 	for _, part := range []struct {
 		title string

@@ -45,6 +45,10 @@ func (s *session) runCommand() *cli.Command {
 <out>/<job>/<date>/<run id>/ in one step; 'current' then points to it. The same
 run again does nothing and says so. Flags go before JOB.yaml.
 
+With --wait-for-inputs a source that is not there, or not ready by its rules, is looked
+at again and again until it is, or the time is over; the run ends with 4 then, unless
+the source is late-ok.
+
 Parsed files are kept in the stage folder, so that an unchanged file is not parsed
 again; those that no run used for 30 days are removed at the end of a run.
 
@@ -65,6 +69,7 @@ EXAMPLES
 			&cli.StringFlag{Name: "reason", Usage: "why, as `TEXT` for manifest and report"},
 			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "do everything but publish"},
 			&cli.BoolFlag{Name: "last-snapshots", DisableDefaultText: true, Usage: "pull nothing: read the latest snapshots of the date"},
+			waitFlag(),
 			giveUpFlag(),
 			outputFlag(),
 			&cli.IntFlag{Name: "threads", Usage: "`N` threads of the engine", DefaultText: "the CPUs of the process"},
@@ -96,7 +101,7 @@ func (s *session) run(c *cli.Context) error {
 	}
 	if err != nil {
 		if res != nil && res.Attempt != "" {
-			s.notef("noted in %s\n", res.Attempt)
+			s.notef("noted in %s, as it is since %s\n", res.Attempt, res.Since)
 		}
 		return err
 	}
@@ -136,6 +141,9 @@ func (s *session) runOptions(c *cli.Context, jobFile string) (*pipeline.Options,
 	}
 	if wait := c.Duration("give-up-after"); wait > 0 {
 		opt.Until = time.Now().Add(wait)
+	}
+	if opt.WaitForInputs = c.Duration("wait-for-inputs"); opt.WaitForInputs < 0 {
+		return nil, fail.New(fail.Usage, "--wait-for-inputs %s is no time to wait", opt.WaitForInputs).WithHint("write it as 90s, 30m or 2h")
 	}
 	if opt.AsOf, err = asOf(c, job); err != nil {
 		return nil, err

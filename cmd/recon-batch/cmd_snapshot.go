@@ -35,6 +35,7 @@ EXAMPLES
 			&cli.StringFlag{Name: "business-date", Usage: "the `DATE` to pull, such as 2026-11-29, today or yesterday (required)"},
 			&cli.StringFlag{Name: "as-of", Usage: "reference `TIME` of the job, instead of its own"},
 			&cli.StringFlag{Name: "out", Usage: "output folder `DIR`, instead of the job's outputs.dir"},
+			waitFlag(),
 			giveUpFlag(),
 			&cli.DurationFlag{Name: "lock-wait", Usage: "wait for another run of this job and date for at most this `TIME`, such as 10m", DefaultText: "do not wait"},
 			outputFlag(),
@@ -43,6 +44,11 @@ EXAMPLES
 		},
 		Action: s.snapshot,
 	}
+}
+
+// waitFlag is the flag of commands that read what may be late.
+func waitFlag() cli.Flag {
+	return &cli.DurationFlag{Name: "wait-for-inputs", Usage: "wait for sources that are late for at most this `TIME`, such as 2h", DefaultText: "do not wait"}
 }
 
 // giveUpFlag is the flag of commands that ask the outside world.

@@ -339,20 +339,23 @@ func (l *look) temporary(ctx context.Context) error {
 
 // belongs tells whether a file with a temporary name becomes one of the source: what the
 // star of the form stands for is the name that it will have, or that and more behind a
-// point (a random ending), or that without its ending.
+// point (a random ending), or, where the form has an ending of its own, that without its
+// ending.
 func belongs(name, form, base string, literal bool) bool {
 	before, after, _ := strings.Cut(form, "*")
 	if len(name) < len(before)+len(after) || !strings.HasPrefix(name, before) || !strings.HasSuffix(name, after) {
 		return false
 	}
 	name = name[len(before) : len(name)-len(after)]
-	ending := ""
-	fixed := base
-	if !literal {
-		fixed = base[strings.LastIndexAny(base, `*?]`)+1:]
-	}
-	if i := strings.IndexByte(fixed, '.'); i >= 0 {
-		ending = fixed[i:]
+	ending := "" // that the temporary one may stand in the place of
+	if after != "" {
+		fixed := base
+		if !literal {
+			fixed = base[strings.LastIndexAny(base, `*?]`)+1:]
+		}
+		if i := strings.IndexByte(fixed, '.'); i >= 0 {
+			ending = fixed[i:]
+		}
 	}
 	fits := func(n string) bool {
 		if literal {

@@ -36,8 +36,8 @@ type Attempt struct {
 }
 
 // noteAttempt writes attempts/<id>.json for a run that ended with cause and
-// returns its path.
-func (d *outDir) noteAttempt(b *rules.Bound, stage, next string, cause error, now time.Time) (string, error) {
+// returns its path, and since when the same is missing.
+func (d *outDir) noteAttempt(b *rules.Bound, stage, next string, cause error, now time.Time) (path, since string, err error) {
 	a := Attempt{
 		SchemaVersion: ManifestSchema, Job: b.Name, BusinessDate: b.Date,
 		ReferenceTime: b.AsOfTime.UTC().Format(time.RFC3339Nano),
@@ -57,12 +57,12 @@ func (d *outDir) noteAttempt(b *rules.Bound, stage, next string, cause error, no
 		}
 	}
 	if err := refuseLink(d.attempts()); err != nil {
-		return "", err
+		return "", "", err
 	}
 	if err := os.MkdirAll(d.attempts(), 0o755); err != nil {
-		return "", diskError(err, "the note of the attempt cannot be written")
+		return "", "", diskError(err, "the note of the attempt cannot be written")
 	}
-	return path, a.write(path)
+	return path, a.Since, a.write(path)
 }
 
 func (a *Attempt) write(path string) error {

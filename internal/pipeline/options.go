@@ -23,6 +23,7 @@ type Options struct {
 	Memory        int64         // bytes for the whole run; 0: what the machine allows
 	Allowed       Allowed       // what a person lets pass for this run
 	LockWait      time.Duration // for another run of this job and date
+	WaitForInputs time.Duration // for sources that are not there or not ready, optional ones aside; 0: no
 	DryRun        bool          // everything but publish
 	LastSnapshots bool          // remote sources are not pulled: their latest snapshots of the date are read
 	Until         time.Time     // no outside request is tried again after it; zero: no end
@@ -52,6 +53,7 @@ type Result struct {
 	Current  string // the link to it
 	Sent     *Sent  // to the bucket of the job; nil where it has none
 	Attempt  string // note of a refused run; the only member then, with Notes
+	Since    string // first time that the same was missing, RFC 3339; with Attempt
 	Notes    []string
 	Elapsed  time.Duration
 }

@@ -13,19 +13,20 @@ import (
 
 // Plan is what a run would do, found out without reading data.
 type Plan struct {
-	Job           string   `json:"job"`
-	BusinessDate  string   `json:"business_date"`
-	ReferenceTime string   `json:"reference_time"`
-	Period        string   `json:"period,omitempty"`
-	Files         []Found  `json:"files"`
-	Coverage      []string `json:"coverage"` // in words, a line for each source and date
-	Passes        []string `json:"passes"`   // in words
-	Compared      []string `json:"compared"`
-	Writes        []string `json:"writes"`
-	Memory        string   `json:"memory"`
-	Threads       int      `json:"threads"`
-	Disk          string   `json:"disk"` // room that the run wants
-	SQL           []string `json:"sql,omitempty"`
+	Job           string      `json:"job"`
+	BusinessDate  string      `json:"business_date"`
+	ReferenceTime string      `json:"reference_time"`
+	Period        string      `json:"period,omitempty"`
+	Files         []Found     `json:"files"`
+	Ready         []PlanReady `json:"ready,omitempty"` // of sources with ready rules
+	Coverage      []string    `json:"coverage"`        // in words, a line for each source and date
+	Passes        []string    `json:"passes"`          // in words
+	Compared      []string    `json:"compared"`
+	Writes        []string    `json:"writes"`
+	Memory        string      `json:"memory"`
+	Threads       int         `json:"threads"`
+	Disk          string      `json:"disk"` // room that the run wants
+	SQL           []string    `json:"sql,omitempty"`
 }
 
 // MakePlan resolves the job for the date and looks at the files' names and sizes.
@@ -57,6 +58,9 @@ func MakePlan(ctx context.Context, o Options, sql bool) (*Plan, error) {
 	}
 	p.Disk = sizeText(inputBytes(p.Files)*diskFactor + diskReserve)
 	p.Coverage = coverageWords(b)
+	if p.Ready, err = planReady(ctx, &run{Options: o, bound: b}); err != nil {
+		return nil, err
+	}
 	for i, pass := range b.Match {
 		p.Passes = append(p.Passes, fmt.Sprintf("%d. %s", i+1, passWords(pass)))
 	}
@@ -93,6 +97,9 @@ func (p *Plan) Missing() error {
 		if f.Missing && f.Need == rules.Required {
 			list = append(list, fmt.Sprintf("%s (%s)", f.Path, f.Source))
 		}
+	}
+	if late := p.late(); late != nil && len(list) == 0 {
+		return late
 	}
 	if len(list) == 0 {
 		return nil

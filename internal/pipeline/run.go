@@ -32,6 +32,7 @@ type run struct {
 	former    *superseding
 	lately    *lately
 	snapshots []Snapshot
+	watched   []*watched       // inputs that were looked at before anything was read
 	kept      *archive.Archive // nil: the bytes of the inputs are not kept
 	knowers   *knowers         // nil: no effect that nobody asked for is undone
 	target    *remoteSeries    // nil: the run is sent nowhere
@@ -57,12 +58,15 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	r := &run{Options: o, started: time.Now(), stage: StageRules, res: &Result{DryRun: o.DryRun}}
 	err := r.prepare()
 	if err == nil {
+	if err == nil {
+		err = r.await(ctx)
+	}
 		err = r.locked(ctx)
 	}
 	r.res.Elapsed = time.Since(r.started)
 	r.deliver(ctx, err)
 	if err != nil {
-		return &Result{Attempt: r.res.Attempt, Notes: r.res.Notes, Elapsed: r.res.Elapsed}, err
+		return &Result{Attempt: r.res.Attempt, Since: r.res.Since, Notes: r.res.Notes, Elapsed: r.res.Elapsed}, err
 	}
 	return r.res, nil
 }
@@ -88,7 +92,13 @@ func (r *run) prepare() error {
 	}
 	r.budget.apply()
 	r.emit(Event{Stage: StageRules, Kind: Note, Note: r.budget.String()})
-	found := find(bound, r.baseDir())
+	return r.room()
+}
+
+// room counts the files that are there, and refuses where their run has none.
+func (r *run) room() error {
+	found := find(r.bound, r.baseDir())
+	r.allBytes = 0
 	for _, f := range found {
 		r.allBytes += f.Size
 	}
@@ -140,12 +150,12 @@ func (r *run) refused(cause error) error {
 	case fail.Interrupt, fail.Terminate:
 		return cause
 	}
-	path, err := r.dir.noteAttempt(r.bound, string(r.stage), r.command(), cause, time.Now())
+	path, since, err := r.dir.noteAttempt(r.bound, string(r.stage), r.command(), cause, time.Now())
 	if err != nil {
 		r.note("the note of this attempt could not be written: %s", err)
 		return cause
 	}
-	r.res.Attempt = displayPath(path)
+	r.res.Attempt, r.res.Since = displayPath(path), since
 	return cause
 }
 
@@ -164,6 +174,9 @@ func (r *run) command() string {
 // engine opens the scratch database and runs the stages in it.
 func (r *run) engine(ctx context.Context) (err error) {
 	stage, cleanup, err := r.stageDir()
+	if err := r.judge(ctx); err != nil {
+		return err
+	}
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,9 @@ func TakeSnapshot(ctx context.Context, o Options) (_ []Snapshot, err error) {
 	if r.dir, err = newOutDir(r.OutPath(), Series(r.Job), r.BusinessDate); err != nil {
 		return nil, err
 	}
+	if err := r.await(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.dir.make(); err != nil {
 		return nil, err
 	}
@@ -36,6 +39,9 @@ func TakeSnapshot(ctx context.Context, o Options) (_ []Snapshot, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, lock.release()) }()
+	if err := r.judge(ctx); err != nil {
+		return nil, err
+	}
 	r.bytesOf, r.rowsOf = map[string]int64{}, map[string]int64{}
 	r.emit(Event{Stage: StageFetch, Kind: StageBegins})
 	if err := r.fetch(ctx); err != nil {
