@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/internal/scan"
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -38,12 +40,19 @@ func writeParquet(ctx context.Context, d *Delivery) error {
 	wide := []func() error{rows(rules.Operations), file("SELECT * FROM report_exceptions_wide", "exceptions.parquet")}
 	narrow := []func() error{rows(rules.Results), file(sqlLinks.Render(nil), "links.parquet"), func() error { return d.writeRejects(ctx) },
 		file(sqlOpenFile.Render(nil), OpenFile)}
+	empty := "" // the first wide queue without items: the others have its bytes
 	for _, q := range d.Summary.Queues {
-		switch write := file(queueRows(q), "queues/"+q.Queue+".parquet"); {
+		name := "queues/" + q.Queue + ".parquet"
+		switch write := file(queueRows(q), name); {
 		case !q.Written:
 		case q.Queue == "confirm":
 			narrow = append(narrow, write)
+		case q.Items == 0 && empty != "":
+			wide = append(wide, func() error { return d.copyFile(empty, name) })
 		default:
+			if q.Items == 0 {
+				empty = name
+			}
 			wide = append(wide, write)
 		}
 	}
@@ -78,6 +87,15 @@ func queueRows(q Queue) string {
 // copy writes the rows of a statement to a file.
 func (d *Delivery) copy(ctx context.Context, query, name, options string) error {
 	return d.DB.Exec(ctx, fmt.Sprintf("COPY (\n%s\n) TO %s %s", query, duck.Literal(d.path(name)), options))
+}
+
+// copyFile gives a small file a second name, with the same bytes.
+func (d *Delivery) copyFile(from, to string) error {
+	data, err := os.ReadFile(d.path(from))
+	if err != nil {
+		return fail.Wrap(fail.Resources, err, "%s cannot be read again", from).WithHint("leave the folder of outputs alone while a run writes it")
+	}
+	return d.write(to, data)
 }
 
 // writeRejects writes the records that could not be read. Their bytes are as found but
