@@ -50,6 +50,7 @@ func Build(ctx context.Context, db *duck.DB, in *Input) (*Summary, error) {
 	for _, side := range rules.Sides {
 		s.Sides = append(s.Sides, m.side(in, side))
 	}
+	s.Absences = absences(in.Bound, in.Results)
 	s.Statement = m.statements(in)
 	if err := tieStatement(s.Statement); err != nil {
 		return nil, err
@@ -61,6 +62,7 @@ func Build(ctx context.Context, db *duck.DB, in *Input) (*Summary, error) {
 		}
 	}
 	s.Findings = findings(in)
+	s.Reopen, s.Revisions = append([]Reopen{}, in.Reopen...), revisions(in)
 	s.Rejects = rejects(in)
 	if err := m.ask(ctx, db, in, red, s); err != nil {
 		return nil, err
@@ -143,9 +145,7 @@ func head(in *Input, red *redactor) *Summary {
 	if job.Zone != nil {
 		s.Zone = job.Zone.String()
 	}
-	if job.Period != nil {
-		s.Period = &Period{By: job.Period.By, From: instant(job.PeriodFrom), Until: instant(job.PeriodUntil)}
-	}
+	s.Period = periodOf(job)
 	return s
 }
 
@@ -172,7 +172,8 @@ func (m *measures) side(in *Input, side rules.Side) Side {
 	}
 	for _, src := range in.Bound.Spec(side).Sources {
 		x := Source{Name: src.Name, Account: src.Coverage.Account, Need: string(src.Need), Proves: string(src.Coverage.Proves),
-			Types: append([]string{}, src.Coverage.Types...), Files: []File{}}
+			Types: append([]string{}, src.Coverage.Types...), Ready: readyOf(in, side, src.Name), Files: []File{}}
+		x.stated(rel)
 		for _, f := range rel.Files {
 			if f.Source != src.Name {
 				continue

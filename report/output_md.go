@@ -36,6 +36,9 @@ func Markdown(s *Summary) string {
 	if text := modeText(s); text != "" {
 		add("- %s", strings.Replace(markdownText(text), markdownText("observe_only"), "`observe_only`", 1))
 	}
+	if text := reopenText(s); text != "" {
+		add("- **%s**", markdownText(text))
+	}
 	for _, side := range s.Sides {
 		add("- %s", equation(side))
 	}

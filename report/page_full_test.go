@@ -25,7 +25,7 @@ var fillTexts = map[string][]string{
 
 // fields that are amounts, dates and instants where they are texts.
 var (
-	fillAmounts = listed("amount operations_read operations_outside operations results_outside results_read results difference operation_amount result_amount shifted value limit")
+	fillAmounts = listed("amount operations_read operations_outside operations results_outside results_read results difference operation_amount result_amount former_amount shifted value limit")
 	fillDates   = listed("business_date since day date")
 	fillTimes   = listed("as_of from until oldest_since")
 )

@@ -16,7 +16,7 @@ var sectionOf = map[string]string{
 	"schema_version": "", // for machines
 	"job":            "header", "business_date": "header", "run_id": "header", "as_of": "header", "zone": "header", "period": "header", "headline": "header", "series": "header",
 	"job_digest": "method", "mode": "method", "outcome.exit_code": "method", "outcome.reasons": "header", "outcome.withheld_queues": "header", "outcome.differences": "totals",
-	"sides": "sources", "sides.coverage": "coverage", "sides.counts": "classes",
+	"absences": "coverage", "sides": "sources", "sides.coverage": "coverage", "sides.counts": "classes",
 	"sides.counts.currency": "", "sides.counts.amount": "", // the lines of the statement say the same by currency
 	"sides.sources.types": "sources", "statement": "statement", "account_statements": "accounts", "account_statements.span": "", // said in words
 	"open_items": "open", "since_former": "changes", "ageing": "ageing", "ageing.from_seconds": "", "ageing.until_seconds": "", // the bucket is named
@@ -24,7 +24,7 @@ var sectionOf = map[string]string{
 	"clusters.examples.operation.source": "", "clusters.examples.result.source": "", // the link leads to the file, which has them
 	"clusters.examples.operation.sha256": "", "clusters.examples.result.sha256": "", "unresolved.items.first.sha256": "", "unresolved.items.first.source": "",
 	"time_to_confirmation": "latency", "retries": "retries", "passes": "classes", "once_not_proven": "classes", "queues": "queues", "gates": "queues", "limits": "queues",
-	"findings": "findings", "rejects": "findings", "exceptions": "", "board": "", // the board has tests of its own
+	"findings": "findings", "reopen": "findings", "revisions": "findings", "rejects": "findings", "exceptions": "", "board": "", // the board has tests of its own
 	"unresolved": "unresolved", "work": "retries", "work.confirmation": "latency", "work.confirmation_of": "latency",
 	"overrides": "method", "proposals": "queues", "described": "queues",
 	"seen_before": "", "baseline.queues": "", // what later runs compare with

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the golden files and schema.json 
 var enums = map[string][]string{
 	"Summary.mode": {"enforce", "observe", "pilot"}, "Side.side": {"operations", "results"}, "Queue.queue": queueOrder,
 	"StatementLine.class": classOrder, "Count.class": classOrder, "QueueReason.class": classOrder, "RowRef.class": classOrder,
-	"File.status": {"staged", "skipped", "missing", "refused"}, "Limit.kind": {"rows", "share", "amount", "baseline"},
+	"File.status": {"staged", "skipped", "superseded", "missing", "refused"}, "Limit.kind": {"rows", "share", "amount", "baseline"},
 	"AccountStatement.span": {"day", "before", "after"}, "AccountLine.class": classOrder, "BoardCause.class": classOrder, "AgeBucket.queue": queueOrder, "TrendQueue.queue": queueOrder,
 	"TrendRows.class": classOrder, "AgeBucket.bucket": {"0-1d", "1-3d", "3-7d", "7-30d", "30d+", "unknown", "waiting"},
 	"Pass.kind": {"identity", "business", "suggest"}, "Redacted.how": {"token", "mask", "drop"},
@@ -26,7 +26,7 @@ var enums = map[string][]string{
 
 // amounts are the fields that hold an exact decimal text, or nothing.
 var amounts = map[string]bool{"operations_read": true, "operations_outside": true, "operations": true, "results": true, "results_outside": true,
-	"results_read": true, "shifted": true, "difference": true, "operation_amount": true, "result_amount": true, "amount": true}
+	"results_read": true, "shifted": true, "difference": true, "operation_amount": true, "result_amount": true, "amount": true, "former_amount": true}
 
 // schemaOf describes a Go type as JSON Schema. Unknown properties are allowed:
 // the schema grows by addition.

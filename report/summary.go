@@ -25,6 +25,7 @@ type Input struct {
 	Overrides  []string          // what the command line changed
 	Explain    string            // command that explains a row, without the id; "" recon-batch explain
 	Run        string            // command that runs the date again, with %s for more flags; "" none is proposed
+	Reopen     []Reopen          // earlier business dates that are to be run again
 	Runs       string            // command that lists the runs of the job; "" recon-batch runs list
 }
 
@@ -69,6 +70,9 @@ type Summary struct {
 	Gates         []Gate             `json:"gates"`
 	Limits        []Limit            `json:"limits"`
 	Findings      []Finding          `json:"findings"`
+	Absences      []Absence          `json:"absences"`  // what the silence of the results proves of operations of the period
+	Reopen        []Reopen           `json:"reopen"`    // earlier business dates that are to be run again, the latest first
+	Revisions     []Revision         `json:"revisions"` // files that took the place of former ones
 	Rejects       Rejects            `json:"rejects"`
 	Exceptions    Exceptions         `json:"exceptions"`
 	Board         Board              `json:"board"` // the rows that the page shows, counted
@@ -126,24 +130,27 @@ type Side struct {
 
 // Source is one source of a side with its files.
 type Source struct {
-	Name       string   `json:"name"`
-	Account    string   `json:"account"`
-	Need       string   `json:"need"`
-	Proves     string   `json:"proves"`
-	Types      []string `json:"types"` // operation types it should know; empty: all
-	Records    int64    `json:"records"`
-	Control    int64    `json:"control"`
-	Excluded   int64    `json:"excluded"`
-	Rejected   int64    `json:"rejected"`
-	Classified int64    `json:"classified"`
-	Files      []File   `json:"files"`
+	Name       string      `json:"name"`
+	Account    string      `json:"account"`
+	Need       string      `json:"need"`
+	Proves     string      `json:"proves"`
+	Types      []string    `json:"types"`           // operation types it should know; empty: all
+	Ready      []Ready     `json:"ready,omitempty"` // of a source with ready rules
+	Records    int64       `json:"records"`
+	Control    int64       `json:"control"`
+	Excluded   int64       `json:"excluded"`
+	Rejected   int64       `json:"rejected"`
+	Classified int64       `json:"classified"`
+	Controls   []Control   `json:"controls,omitempty"`   // totals that are stated beside the records
+	Watermarks []Watermark `json:"watermarks,omitempty"` // of inputs whose data end before they were declared to
+	Files      []File      `json:"files"`
 }
 
 // File is one physical file.
 type File struct {
 	Name          string `json:"name"`
 	Date          string `json:"date,omitempty"`
-	Status        string `json:"status"` // staged, skipped, missing, refused
+	Status        string `json:"status"` // staged, skipped, superseded, missing, refused
 	Problem       string `json:"problem,omitempty"`
 	Size          int64  `json:"size"` // bytes as found
 	SHA256        string `json:"sha256,omitempty"`

@@ -46,7 +46,7 @@ func Text(w io.Writer, s *Summary, place Place, color bool) error {
 	for _, r := range s.Outcome.Reasons {
 		p.line("  - %s", visible(r))
 	}
-	for _, text := range []string{withheldText(s), modeText(s)} {
+	for _, text := range []string{withheldText(s), modeText(s), visible(reopenText(s))} {
 		if text != "" {
 			p.line("  - %s", text)
 		}

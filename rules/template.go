@@ -80,6 +80,9 @@ func (t Template) uses(name string) bool {
 	return false
 }
 
+// Uses tells whether the template holds the placeholder date or file_date.
+func (t Template) Uses(name string) bool { return t.uses(name) }
+
 // Fill replaces the placeholders. date and fileDate are 2006-01-02; fileDate is ""
 // where the source has no dates.
 func (t Template) Fill(date, fileDate string) (string, error) { return t.fill(date, fileDate) }

@@ -62,12 +62,20 @@ func Explain(ctx context.Context, o Options, run, id string) (m *Manifest, out [
 	if err := pulledBefore(b, m, outOfRun(dir)); err != nil {
 		return nil, nil, err
 	}
+	earlier, err := knownFiles(outOfRun(dir), m)
+	if err != nil {
+		return nil, nil, err
+	}
 	for i, side := range rules.Sides {
-		if x.rels[i], err = extract.Load(ctx, db, b, side, extract.Options{StageDir: files, BaseDir: o.baseDir(), Pinned: asFound(m, side)}); err != nil {
+		opt := extract.Options{StageDir: files, BaseDir: o.baseDir(), Pinned: asFound(m, side), Earlier: earlier}
+		if x.rels[i], err = extract.Load(ctx, db, b, side, opt); err != nil {
 			return nil, nil, err
 		}
 	}
 	if err := sameInputs(m, inputsOf(o.baseDir(), x.rels[0], x.rels[1])); err != nil {
+		return nil, nil, err
+	}
+	if _, err := lookups(ctx, db, b, x.rels[1], m, outOfRun(dir), nil); err != nil {
 		return nil, nil, err
 	}
 	outcome, err := match.Run(ctx, db, b, x.rels[0], x.rels[1], match.Options{})

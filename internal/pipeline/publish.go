@@ -126,6 +126,11 @@ func hashFile(p string) (int64, string, error) {
 		return 0, "", err
 	}
 	defer f.Close()
+	return hashOf(f)
+}
+
+// hashOf is the length and the SHA-256 of what is read.
+func hashOf(f io.Reader) (int64, string, error) {
 	h := sha256.New()
 	n, err := io.Copy(h, f)
 	if err != nil {

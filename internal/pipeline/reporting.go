@@ -35,6 +35,8 @@ func (r *run) report(ctx context.Context, db *duck.DB, m *Manifest, past report.
 		Runs:    "recon-batch runs list " + shellQuote(filepath.Base(r.Job.File)),
 	}
 	in.Findings = append(in.Findings, r.lately.findings...)
+	reopen, findings := r.reopened(m)
+	in.Reopen, in.Findings = reopen, append(findings, in.Findings...)
 	var summary *report.Summary
 	err = sideBySide(func() error { return classify.Promises(ctx, db, r.bound, ops, res) }, func() (err error) {
 		summary, err = report.Build(ctx, db, in)

@@ -36,6 +36,7 @@ type run struct {
 	kept      *archive.Archive // nil: the bytes of the inputs are not kept
 	knowers   *knowers         // nil: no effect that nobody asked for is undone
 	target    *remoteSeries    // nil: the run is sent nowhere
+	registry  *registry
 
 	mu       sync.Mutex // of what follows, and of Progress
 	stage    Stage
@@ -58,9 +59,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	r := &run{Options: o, started: time.Now(), stage: StageRules, res: &Result{DryRun: o.DryRun}}
 	err := r.prepare()
 	if err == nil {
-	if err == nil {
 		err = r.await(ctx)
 	}
+	if err == nil {
 		err = r.locked(ctx)
 	}
 	r.res.Elapsed = time.Since(r.started)
@@ -173,10 +174,10 @@ func (r *run) command() string {
 
 // engine opens the scratch database and runs the stages in it.
 func (r *run) engine(ctx context.Context) (err error) {
-	stage, cleanup, err := r.stageDir()
 	if err := r.judge(ctx); err != nil {
 		return err
 	}
+	stage, cleanup, err := r.stageDir()
 	if err != nil {
 		return err
 	}
@@ -195,6 +196,9 @@ func (r *run) engine(ctx context.Context) (err error) {
 		return err
 	}
 	allowed = append(allowed, r.knowers.dirs()...)
+	if r.registry, err = r.readRegistry(); err != nil {
+		return err
+	}
 	if r.lately, err = r.readLately(); err != nil {
 		return err
 	}
@@ -207,8 +211,13 @@ func (r *run) engine(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	defer r.watch(ctx, db, watchEvery)()
-	if remoteJob(r.bound) {
+	if remoteJob(r.bound, r.again != nil || r.LastSnapshots) {
 		if err := r.do(ctx, db, StageFetch, func() error { return r.fetch(ctx) }); err != nil {
+			return err
+		}
+	}
+	if len(r.Job.Lookups()) > 0 {
+		if err := r.do(ctx, db, StageLookup, func() error { return r.lookUp(ctx, stage, allowed) }); err != nil {
 			return err
 		}
 	}
@@ -271,24 +280,21 @@ func (r *run) outputFolder(stage string) error {
 func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 	var rels [2]*extract.Relation
 	err := r.do(ctx, db, StageExtract, func() error {
-		// Both sides at once. Each is read to its end, so that the error of a run does
-		// not depend on which side fails first.
-		var errs [2]error
-		var wg sync.WaitGroup
-		for i, side := range rules.Sides {
-			wg.Go(func() {
-				rels[i], errs[i] = extract.Load(ctx, db, r.bound, side, extract.Options{
-					StageDir: files, BaseDir: r.baseDir(), Progress: r.reading, Pinned: pinnedOf(r.again, side), Kept: keptOf(r.kept),
-				})
-			})
-		}
-		wg.Wait()
-		return cmp.Or(errs[0], errs[1])
+		var err error
+		rels, err = r.load(ctx, db, r.bound, files)
+		return err
 	})
 	if err != nil {
 		return err
 	}
 	ops, res := rels[0], rels[1]
+	asked, err := lookups(ctx, db, r.bound, res, r.again, r.dir.out, keptOf(r.kept))
+	if err != nil {
+		return err
+	}
+	for _, a := range asked {
+		r.note("%s", a.words())
+	}
 	inputs := inputsOf(r.baseDir(), ops, res)
 	if err := sameBytes(r.again, inputs); err != nil {
 		return err
@@ -303,7 +309,11 @@ func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 		}
 	}
 	m := r.newManifest(inputs, coverageOf(ops, res))
-	m.Snapshots = r.snapshots
+	m.Snapshots, m.Ready, m.Lookups = r.snapshots, readySources(r.bound), asked
+	r.enterFiles(m, rels[:]...)
+	if err := r.reopen(m); err != nil {
+		return err
+	}
 	past, err := r.past(m)
 	if err != nil {
 		return err
@@ -367,6 +377,23 @@ func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 		}
 		return r.publish(ctx, m)
 	})
+}
+
+// load reads both sides at once. Each is read to its end, so that the error of a run does
+// not depend on which side fails first.
+func (r *run) load(ctx context.Context, db *duck.DB, job *rules.Bound, files string) (rels [2]*extract.Relation, err error) {
+	var errs [2]error
+	var wg sync.WaitGroup
+	for i, side := range rules.Sides {
+		wg.Go(func() {
+			rels[i], errs[i] = extract.Load(ctx, db, job, side, extract.Options{
+				StageDir: files, BaseDir: r.baseDir(), Progress: r.reading, Pinned: pinnedOf(r.again, side), Kept: keptOf(r.kept),
+				Earlier: r.registry.earlier, Former: r.registry.former,
+			})
+		})
+	}
+	wg.Wait()
+	return rels, cmp.Or(errs[0], errs[1])
 }
 
 // sideBySide runs two steps at the same time and waits for both; the error of the

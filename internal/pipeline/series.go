@@ -42,7 +42,7 @@ func folderOf(job, series string) string {
 type FormerRun struct {
 	Series string `json:"series,omitempty"` // "" the whole job
 	RunRef
-	For []string `json:"for"` // baseline, seen, keys, trend, open, unreadable; or that its keys are not known
+	For []string `json:"for"` // baseline, seen, keys, files, trend, open, unreadable; or that its keys are not known
 }
 
 // Of former runs, at most so many dates are looked through.
@@ -76,6 +76,7 @@ func (r *run) past(m *Manifest) (report.Past, error) {
 		return p, err
 	}
 	r.knowers.record(m)
+	r.registry.record(m)
 	r.lately.enter(m, &p)
 	m.Staged = p.Staged || r.Job.Mode == rules.PilotMode
 	return p, nil
