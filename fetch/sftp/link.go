@@ -176,25 +176,35 @@ func (l *link) begin() (end func()) {
 }
 
 // watch asks for a sign of life now and then, which also keeps the way open, and ends the
-// connection when nothing of what was asked for is answered for a time.
+// connection when that is not answered for a time, or nothing of what was asked for is.
 func (l *link) watch(idle time.Duration) {
 	t := time.NewTicker(idle)
 	defer t.Stop()
-	for open, ended := int64(0), int64(-1); ; {
+	alive := make(chan struct{}, 1)
+	for open, ended, asked := int64(0), int64(0), false; ; asked = true {
 		select {
 		case <-l.gone:
 			return
 		case <-t.C:
 		}
-		if open > 0 && l.ended.Load() == ended {
+		answered := true
+		if asked {
+			select {
+			case <-alive:
+			default:
+				answered = false
+			}
+		}
+		if !answered || open > 0 && l.ended.Load() == ended {
 			l.kill(errIdle)
 			return
 		}
-		go func() {
-			defer l.begin()()
-			// No answer, or that it does not know the request, is an answer.
-			_, _, _ = l.ssh.SendRequest("keepalive@openssh.com", true, nil)
-		}()
 		open, ended = l.open.Load(), l.ended.Load()
+		go func() {
+			// That it does not know the request is an answer as well; an error is none.
+			if _, _, err := l.ssh.SendRequest("keepalive@openssh.com", true, nil); err == nil {
+				alive <- struct{}{}
+			}
+		}()
 	}
 }

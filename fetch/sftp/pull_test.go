@@ -12,6 +12,5 @@ func TestPull(t *testing.T) {
 		w.put(name, body)
 	}
 	a := w.request(w.at("in/*.csv"))
-	defer func() { t.Log(w.Log(t)) }()
 	whole(t, a, pulled(t, a), want)
 }

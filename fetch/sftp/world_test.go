@@ -3,6 +3,7 @@ package sftp
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -144,6 +145,8 @@ func whole(t testing.TB, a *asked, s *fetch.Snapshot, want map[string][]byte) {
 		t.Error("the folder of what is partial stayed")
 	}
 }
+
+func digestOf(b []byte) []byte { sum := sha256.Sum256(b); return sum[:] }
 
 // noise is content that no two parts of share.
 func noise(seed uint64, n int) []byte {
