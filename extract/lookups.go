@@ -3,6 +3,7 @@ package extract
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -20,6 +21,11 @@ type LookupAnswer struct {
 	Key   string
 	Found bool
 	Until *int64 // none is there that came before, microseconds since the epoch; nil: its silence proves nothing
+
+	// For people: when it was asked, zero where it did not answer; and why nothing follows
+	// from what it said, "" where something does.
+	At  time.Time
+	Why string
 }
 
 // Deciding lists the staged columns of a side that a verdict may follow from: keys, compared

@@ -166,10 +166,13 @@ func (d *decoder) lookupForm(o *object, s *Source, side Side) {
 	if side != Results {
 		d.fail(o.path, "declare it under results", "a lookup asks a provider about our operations; it is a source of the results")
 	}
-	for _, k := range []string{"dates", "json", "minimum_records", "controls", "pages", "stated_total", "effects"} {
+	for _, k := range []string{"dates", "json", "controls", "pages", "stated_total", "effects", "identity", "ready", "signature"} {
 		if o.has(k) {
 			o.fail(k, "remove it", "%s means nothing for a lookup", o.at(k))
 		}
+	}
+	if s.MinimumRecords > 0 {
+		o.fail("minimum_records", "remove it", "%s: that nothing is found is an answer", o.at("minimum_records"))
 	}
 	if s.Format != FormatNDJSON || s.OnReject != RejectFail || s.Compression == CompressionZip {
 		d.fail(o.path, "leave `format`, `compression` and `on_reject` out", "%s: what a lookup gives is read as records of JSON, all of them or none", o.path)

@@ -41,7 +41,7 @@ func (x *explainer) proof(e *Explanation) error {
 		}
 		e.Window = append(e.Window, fmt.Sprintf("%s; the reference time is %s", state, clock(x.b.AsOfTime)))
 	}
-	covered, err := x.holds(rules.Operations, e.Row.rid, match.Covered(x.b, match.Columns(x.b.Job, x.rels[0].Layout, "o"), x.rels[1].Coverage))
+	covered, err := x.holds(rules.Operations, e.Row.rid, match.Proved(x.b, match.Columns(x.b.Job, x.rels[0].Layout, "o"), x.rels[1]))
 	if err != nil {
 		return err
 	}
@@ -50,8 +50,49 @@ func (x *explainer) proof(e *Explanation) error {
 		e.Coverage = append(e.Coverage, fmt.Sprintf("needed of every account that should know it: %s until %s, and its lag on top", clock(from), clock(until)))
 	}
 	e.Coverage = append(e.Coverage, intervalWords(x.rels[1].Coverage)...)
+	e.Coverage = append(e.Coverage, lookupWords(x.rels[1].Lookups, e.Values)...)
 	e.Coverage = append(e.Coverage, provesText(e, covered, "an absence"))
 	return nil
+}
+
+// lookupWords tell what services said about an operation: when, by which key, and how far
+// their silence speaks (V26).
+func lookupWords(list []extract.Lookup, values []Value) []string {
+	var out []string
+	for _, l := range list {
+		asked := false
+		for _, field := range l.Source.Remote.Lookup.By {
+			key := valueOf(values, field)
+			if key == nil {
+				continue
+			}
+			i := slices.IndexFunc(l.Answers, func(a extract.LookupAnswer) bool { return a.Key == *key })
+			if i < 0 {
+				continue
+			}
+			asked = true
+			a := l.Answers[i]
+			text := fmt.Sprintf("the lookup %s, asked by %s", l.Source.Name, field)
+			if !a.At.IsZero() {
+				text += " at " + clock(a.At)
+			}
+			switch {
+			case a.Found:
+				text += ": found"
+			case a.Until != nil:
+				text += ": nothing there; its silence covers the operation until " + instant(*a.Until)
+			case !a.At.IsZero() && a.Why != "":
+				text += ": nothing there, which proves nothing: " + scan.Text(a.Why)
+			default:
+				text += ": unknown: " + scan.Text(a.Why)
+			}
+			out = append(out, text)
+		}
+		if !asked {
+			out = append(out, fmt.Sprintf("the lookup %s was not asked about it", l.Source.Name))
+		}
+	}
+	return out
 }
 
 // resultProof tells whether the operations export would have shown the operation

@@ -91,7 +91,7 @@ func (s *scratch) load(t testing.TB, seed uint64) loaded {
 	}
 	var answers []extract.LookupAnswer
 	for _, a := range l.world.Answers {
-		answers = append(answers, extract.LookupAnswer(a))
+		answers = append(answers, extract.LookupAnswer{Key: a.Key, Found: a.Found, Until: a.Until})
 	}
 	asked := l.job.Lookups()
 	for i := range l.job.Inputs[rules.Results] {
