@@ -118,6 +118,8 @@ func (p *pull) judge(at string, err error) verdict {
 		return no("the server has to offer one that is not broken; its owner can update it", "%s: there is no common algorithm for %s", p.at("/"), algorithms.What)
 	case errors.Is(err, errRefused):
 		return no("see sftp.user, and whether the server knows this key or password; it was not tried again, so that no account is locked", "%s does not let the user %s in", p.at("/"), p.of.User)
+	case errors.Is(err, errQuestions):
+		return no("ask its owner for a user that a private key is enough for", "%s: %s", p.at("/"), errQuestions)
 	case errors.Is(err, errNoSFTP):
 		return no("ask its owner to allow SFTP (Subsystem sftp) to this user", "%s does not give the user %s SFTP", p.at("/"), p.of.User)
 	case errors.Is(err, fs.ErrPermission):

@@ -32,6 +32,8 @@ var (
 	errIdle    = errors.New("nothing came in time")
 	errRefused = errors.New("the server does not let us in")
 	errNoSFTP  = errors.New("the server gives no SFTP")
+
+	errQuestions = errors.New("the server asks for more than a password")
 )
 
 // current is the connection that is open; nil where there is none.
@@ -118,6 +120,8 @@ func (p *pull) shake(ctx context.Context, kinds []string) (*link, error) {
 		switch {
 		case who != nil:
 			return nil, who
+		case errors.Is(err, errQuestions):
+			return nil, errQuestions
 		// The library has no type for it.
 		case strings.Contains(err.Error(), "ssh: unable to authenticate"):
 			return nil, errRefused

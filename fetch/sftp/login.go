@@ -62,7 +62,7 @@ func (p *pull) prepare() (*login, error) {
 			case len(questions) == 1 && !echos[0]:
 				return []string{password}, nil
 			}
-			return nil, errors.New("the server asks for more than a password")
+			return nil, errQuestions
 		}))
 	}
 	return l, nil

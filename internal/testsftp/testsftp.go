@@ -34,7 +34,8 @@ type Server struct {
 	Root      string            // folder of its files, which the server may read; logins begin there
 	HostKeys  map[string]string // public keys by kind (ed25519, rsa), as lines of a file of public keys
 	Key       string            // file of the private key of the user
-	LockedKey string            // the same, with the passphrase [Passphrase]
+	LockedKey string            // another one, with the passphrase [Passphrase]
+	RSAKey    string            // another one, of the kind RSA
 	log       string
 }
 
@@ -76,14 +77,14 @@ func Start(t tester, config ...string) *Server {
 		}
 		name = u.Username
 	}
-	s := &Server{User: name, Root: filepath.Join(dir, "files"), HostKeys: map[string]string{}, Key: filepath.Join(dir, "user"), LockedKey: filepath.Join(dir, "locked"), log: filepath.Join(dir, "log")}
+	s := &Server{User: name, Root: filepath.Join(dir, "files"), HostKeys: map[string]string{}, Key: filepath.Join(dir, "user"), LockedKey: filepath.Join(dir, "locked"), RSAKey: filepath.Join(dir, "rsa"), log: filepath.Join(dir, "log")}
 	command := func(name string, args ...string) *exec.Cmd {
 		cmd := exec.Command(name, args...)
 		cmd.Dir, cmd.SysProcAttr = dir, as
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "HOME=" + dir}
 		return cmd
 	}
-	for file, args := range map[string][]string{"ed25519": {"-t", "ed25519"}, "rsa": {"-t", "rsa", "-b", "2048"}, "user": {"-t", "ed25519"}, "locked": {"-t", "rsa", "-b", "3072"}} {
+	for file, args := range map[string][]string{"ed25519": {"-t", "ed25519"}, "rsa": {"-t", "rsa", "-b", "2048"}, "user": {"-t", "ed25519"}, "locked": {"-t", "ecdsa"}} {
 		phrase := ""
 		if file == "locked" {
 			phrase = Passphrase
@@ -103,7 +104,7 @@ func Start(t tester, config ...string) *Server {
 	if err := os.Mkdir(s.Root, 0o755); err != nil {
 		t.Fatalf("%v", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "authorized"), []byte(public("user")+"\n"+public("locked")+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "authorized"), []byte(public("user")+"\n"+public("locked")+"\n"+public("rsa")+"\n"), 0o644); err != nil {
 		t.Fatalf("%v", err)
 	}
 	for try := 0; ; try++ {
