@@ -101,7 +101,7 @@ func (s *session) run(c *cli.Context) error {
 	}
 	if err != nil {
 		if res != nil && res.Attempt != "" {
-			s.notef("noted in %s, as it is since %s\n", res.Attempt, res.Since)
+			s.notef("noted in %s, the same since %s\n", res.Attempt, res.Since)
 		}
 		return err
 	}

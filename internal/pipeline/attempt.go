@@ -49,7 +49,7 @@ func (d *outDir) noteAttempt(b *rules.Bound, stage, next string, cause error, no
 	a.ID = sha256Hex([]byte(b.Digest() + "\x00" + a.ReferenceTime + "\x00" + a.Missing))[:16]
 	a.Last = now.UTC().Format(time.RFC3339)
 	a.Since, a.Times = a.Last, 1
-	path := filepath.Join(d.attempts(), a.ID+".json")
+	path = filepath.Join(d.attempts(), a.ID+".json")
 	if text, err := os.ReadFile(path); err == nil {
 		var before Attempt
 		if json.Unmarshal(text, &before) == nil && before.Since != "" && before.ResolvedBy == "" {
