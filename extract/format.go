@@ -65,6 +65,9 @@ func (p *stagePlan) reader(f io.Reader, name string) (fileReader, error) {
 	if err == nil && p.src.Signature != nil {
 		r = &signedReader{r, newSignatureCheck(p.src.Signature, p.keys, r.Header())}
 	}
+	if err == nil && p.src.IsListing() {
+		r = &listedReader{fileReader: r}
+	}
 	return r, err
 }
 

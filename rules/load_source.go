@@ -26,6 +26,7 @@ func (d *decoder) source(o *object, side Side, operations []Field) Source {
 	if d.remote(o, &s); s.Remote == nil && !o.has("path") {
 		d.fail(o.path, "add `path: file.csv`", "%s has no path", o.path)
 	}
+	d.listing(o, &s)
 	d.ready(o, &s)
 	d.format(o, &s)
 	s.MinimumRecords = o.integer("minimum_records", 0, 0, 1<<40)
@@ -138,6 +139,9 @@ func (d *decoder) format(o *object, s *Source) {
 	name := string(s.Path)
 	if s.Remote != nil && s.Remote.HTTPS != nil {
 		name, _, _ = strings.Cut(name, "?")
+	}
+	if s.IsListing() {
+		name = ListingFile("")
 	}
 	base := strings.ToLower(path.Base(name))
 	archive := strings.HasSuffix(base, ".zip")

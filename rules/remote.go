@@ -11,39 +11,57 @@ import (
 // Source.Path of a kind that is named by its key alone (exec) is the name that its
 // files get, the ending of which says their format as that of a path does.
 type Remote struct {
-	Kind string // exec, s3, sql, api
-	Exec *Exec
-	S3   *S3
-	SQL  *SQL
-	API  *API
+	Kind  string // exec, s3, sftp, https, sql, api, lookup
+	Exec  *Exec
+	S3    *S3
+	SFTP  *SFTP
+	HTTPS *HTTPS
+	SQL   *SQL
+	API   *API
+
+	Lookup *Lookup
+
+	Listing *Listing // with one of s3 and sftp, or of local files
 }
 
 // Addressed tells whether the kind is named by the path of the source, an address.
 func (r *Remote) Addressed() bool {
+	if r.Kind == FromListing {
+		return true
+	}
 	i := slices.IndexFunc(remoteKeys, func(k remoteKey) bool { return k.name == r.Kind })
 	return remoteKeys[i].scheme != ""
 }
 
-// Kinds of remote sources.
-const (
-	FromExec = "exec"
-	FromS3   = "s3"
 // Places tells whether the sources of the kind are places with files, which can be looked
 // at before they are pulled (fetch.Storer).
 func (r *Remote) Places() bool {
 	return slices.ContainsFunc(remoteKeys, func(k remoteKey) bool { return k.name == r.Kind && k.files })
 }
 
-	FromSQL  = "sql"
-	FromAPI  = "api"
+// Kinds of remote sources.
+const (
+	FromExec  = "exec"
+	FromS3    = "s3"
+	FromSFTP  = "sftp"
+	FromHTTPS = "https"
+	FromSQL   = "sql"
+	FromAPI   = "api"
+
+	FromLookup = "lookup"
+
+	FromListing = "listing"
 )
 
 // remoteKeys are the kinds, in the order of the reference.
 var remoteKeys = []remoteKey{
 	{name: FromExec, shape: execShape, read: func(d *decoder, o *object, s *Source) { s.Remote.Exec = d.exec(o, s) }},
-	{name: FromS3, shape: s3Shape, scheme: "s3", address: (*decoder).s3Address, read: (*decoder).s3},
+	{name: FromS3, shape: s3Shape, scheme: "s3", files: true, address: (*decoder).s3Address, read: (*decoder).s3},
+	{name: FromSFTP, shape: sftpShape, scheme: "sftp", files: true, address: (*decoder).sftpAddress, read: (*decoder).sftp},
+	{name: FromHTTPS, shape: httpsShape, scheme: "https", plain: "http", address: (*decoder).httpsAddress, read: (*decoder).https},
 	{name: FromSQL, shape: sqlShape, read: func(d *decoder, o *object, s *Source) { s.Remote.SQL = d.sql(o, s) }},
 	{name: FromAPI, shape: apiShape, read: func(d *decoder, o *object, s *Source) { s.Remote.API = d.api(o, s) }},
+	{name: FromLookup, shape: lookupShape, read: func(d *decoder, o *object, s *Source) { s.Remote.Lookup = d.lookup(o, s) }},
 }
 
 // remoteKey is one kind of remote source.
@@ -51,9 +69,16 @@ type remoteKey struct {
 	name   string
 	shape  *shape
 	scheme string                           // the kind is meant by a path that begins so, and then the key may be left out; "" by its key alone
+	plain  string                           // another beginning of its paths
+	files  bool                             // its sources are places with files that can be looked at before they are pulled
 	read   func(*decoder, *object, *Source) // the object is nil where the key is left out
 
-	address func(d *decoder, at string, s *Source) // checks the path, of kinds with a scheme; may be nil
+	address func(d *decoder, o *object, s *Source) // checks the path of the source o, of kinds with a scheme; may be nil
+}
+
+// means tells whether a path that begins with a scheme is one of the kind.
+func (k *remoteKey) means(scheme string) bool {
+	return k.scheme != "" && (k.scheme == scheme || k.plain != "" && k.plain == scheme)
 }
 
 // remoteSourceKeys are the keys of a source that say from where it is pulled.
@@ -62,8 +87,6 @@ func remoteSourceKeys() []key {
 	for _, k := range remoteKeys {
 		out = append(out, key{name: k.name, doc: k.shape.doc, value: shapeValue(k.shape)})
 	}
-	plain  string                           // another beginning of its paths
-	files  bool                             // its sources are places with files that can be looked at before they are pulled
 	return out
 }
 
@@ -81,7 +104,7 @@ func (d *decoder) remote(o *object, s *Source) {
 	for i := range remoteKeys {
 		k := &remoteKeys[i]
 		switch {
-		case !o.has(k.name) && (k.scheme == "" || k.scheme != scheme):
+		case !o.has(k.name) && !k.means(scheme):
 		case of != nil:
 			o.fail(k.name, "a source comes from one place; make two sources of them", "%s is pulled from two places, %s and %s", o.path, of.name, k.name)
 			return
@@ -98,23 +121,23 @@ func (d *decoder) remote(o *object, s *Source) {
 	case of.scheme == "" && o.has("path"):
 		o.fail("path", "remove it; the files are named by the program", "a source that is pulled by %s has no path", of.name)
 		return
-	case of.scheme != "" && of.scheme != scheme:
+	case of.scheme != "" && !of.means(scheme):
 		o.fail("path", "write "+of.scheme+"://… as its path", "a source that is pulled by %s names its place in the path", of.name)
 		return
 	}
 	s.Remote = &Remote{Kind: of.name}
-	if of.address != nil {
-		of.address(d, o.at("path"), s)
-	}
 	if c := o.sub(of.name, of.shape); c != nil || of.scheme != "" {
 		of.read(d, c, s)
+	}
+	if of.address != nil {
+		of.address(d, o, s)
 	}
 }
 
 // keyOfScheme tells whether the source has the key of the kind that a scheme means. An exact
 // path is an address only then: a colon is part of the name of a file.
 func keyOfScheme(o *object, scheme string) bool {
-	return slices.ContainsFunc(remoteKeys, func(k remoteKey) bool { return k.scheme == scheme && o.has(k.name) })
+	return slices.ContainsFunc(remoteKeys, func(k remoteKey) bool { return k.means(scheme) && o.has(k.name) })
 }
 
 // remoteHint says what to do with an address of a kind that there is none of.
@@ -137,9 +160,17 @@ func (t *tree) remote(s *Source) {
 		t.exec(r.Exec)
 	case FromS3:
 		t.s3(s)
+	case FromSFTP:
+		t.sftp(s)
+	case FromHTTPS:
+		t.https(s)
 	case FromSQL:
 		t.sql(r.SQL)
 	case FromAPI:
 		t.api(r.API)
+	case FromLookup:
+		t.lookup(r.Lookup)
+	case FromListing:
+		t.listing(s)
 	}
 }

@@ -84,7 +84,8 @@ func SplitS3(address string) (bucket, key string, ok bool) {
 }
 
 // s3Address checks an address as far as it is known before its dates are filled in.
-func (d *decoder) s3Address(at string, s *Source) {
+func (d *decoder) s3Address(o *object, s *Source) {
+	at := o.at("path")
 	text, err := s.Path.fill(probeDate, probeDate)
 	if err != nil {
 		return // told already
@@ -176,11 +177,7 @@ func s3Given(o *object, names ...string) string {
 
 func (t *tree) s3(s *Source) {
 	v := s.Remote.S3
-	if s.Literal {
-		t.sub("path", func(t *tree) { t.text("exact", string(s.Path)) })
-	} else {
-		t.text("path", string(s.Path))
-	}
+	t.address(s)
 	t.sub(FromS3, func(t *tree) { t.s3Store(v, s3Shape) })
 }
 

@@ -57,7 +57,7 @@ var periodShape = &shape{
 
 // sourceKeys are the keys of a source but for name and fields: a side with one
 // source may carry them itself.
-var sourceKeys = slices.Concat(placeKeys, remoteSourceKeys(), formKeys)
+var sourceKeys = slices.Concat(placeKeys, remoteSourceKeys(), []key{{name: "listing", doc: listingShape.doc, value: shapeValue(listingShape)}}, formKeys)
 
 // placeKeys say which files of a source are read, and when.
 var placeKeys = []key{
@@ -401,7 +401,7 @@ var shapes = []*shape{
 	retryShape, backoffShape, errorsShape, compensationShape, unexpectedShape, approvalsShape, describeShape,
 	calendarShape, policyRuleShape, statesShape, transitionShape, limitsShape, retryBudgetShape, retryRateShape, blastShape, baselineShape,
 	releaseShape, canaryShape, gateShape, unattributedShape, redactShape,
-	execShape, readyShape, manifestShape, previousShape, markerShape, evidenceShape, s3Shape, sftpShape, knownHostsShape, checksumShape, httpsShape, sqlShape, sqlTLSShape, keysetShape,
+	execShape, readyShape, manifestShape, previousShape, markerShape, evidenceShape, listingShape, s3Shape, sftpShape, knownHostsShape, checksumShape, httpsShape, sqlShape, sqlTLSShape, keysetShape,
 	apiShape, apiWindowShape, paginationShape, apiReportShape, apiLimitsShape, lookupShape, lookupLimitsShape, webAuthShape, basicAuthShape, keyAuthShape, oauth2Shape, hmacShape, sigv4Shape, webTLSShape, webRequestsShape,
 	secretShape, outputsShape, targetShape, metricsShape, endpointShape, notifyShape, bankShape, bankReachShape,
 }

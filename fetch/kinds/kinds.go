@@ -5,6 +5,7 @@ import (
 	"github.com/recon-batch/recon-batch/fetch"
 	"github.com/recon-batch/recon-batch/fetch/api"
 	"github.com/recon-batch/recon-batch/fetch/https"
+	"github.com/recon-batch/recon-batch/fetch/listing"
 	"github.com/recon-batch/recon-batch/fetch/program"
 	"github.com/recon-batch/recon-batch/fetch/s3"
 	"github.com/recon-batch/recon-batch/fetch/sftp"
@@ -24,4 +25,9 @@ var pullers = map[string]fetch.Puller{
 }
 
 // Of gives the puller of a kind; every kind that a job file can name has one.
-func Of(kind string) fetch.Puller { return pullers[kind] }
+func Of(kind string) fetch.Puller {
+	if kind == rules.FromListing {
+		return listing.Puller{Of: Of}
+	}
+	return pullers[kind]
+}

@@ -118,8 +118,10 @@ func (b *Bucket) List(ctx context.Context, prefix string) ([]Object, error) {
 // Reader reads an object as it was listed, from its beginning. What is not of that ETag
 // and size is an error of class Input.
 func (b *Bucket) Reader(ctx context.Context, o Object) io.Reader {
-	return &reader{ctx: ctx, p: b.p, o: &object{key: o.Key, size: o.Size, etag: o.ETag}}
+	return b.p.reader(ctx, &object{key: o.Key, size: o.Size, etag: o.ETag})
 }
+
+func (p *pull) reader(ctx context.Context, o *object) *reader { return &reader{ctx: ctx, p: p, o: o} }
 
 // reader reads an object part after part.
 type reader struct {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 	"unicode"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -23,29 +24,34 @@ type object struct {
 	etag    string // without quotes
 	size    int64
 	version string // "" where the bucket keeps none, or where its version may be overwritten
-	changed string // when it was, RFC 3339
+	changed time.Time
 	head    *s3.HeadObjectOutput
 	sum     *sum // what its bytes are compared with
 
 	withoutVersion atomic.Bool // its version may not be named in a request
 }
 
-// list gives the objects that the address names, in the order of their keys. None is no
-// error.
+// list gives the objects that the address names.
 func (p *pull) list(ctx context.Context) ([]*object, error) {
-	if p.r.Source().Literal || !hasPattern(p.st.key) {
-		o := &object{key: p.st.key, name: path.Base(p.st.key)}
+	return p.find(ctx, p.st.key, p.r.Source().Literal)
+}
+
+// find gives the objects that a pattern of keys, or one key, names, in the order of their
+// keys. None is no error.
+func (p *pull) find(ctx context.Context, pattern string, literal bool) ([]*object, error) {
+	if literal || !hasPattern(pattern) {
+		o := &object{key: pattern, name: path.Base(pattern)}
 		there, err := p.exact(ctx, o)
 		if err != nil || !there {
 			return nil, err
 		}
 		return []*object{o}, p.named(o)
 	}
-	prefix, base, delimiter := splitPattern(p.st.key)
+	prefix, base, delimiter := splitPattern(pattern)
 	var out []*object
 	seen := map[string]bool{}
-	err := p.pages(ctx, p.r.Input.Path, prefix, delimiter, func(key string, e *types.Object) error {
-		o, err := p.listed(key, e, base)
+	err := p.pages(ctx, p.st.at(pattern), prefix, delimiter, func(key string, e *types.Object) error {
+		o, err := p.listed(pattern, key, e, base)
 		if o == nil || err != nil {
 			return err
 		}
@@ -54,7 +60,7 @@ func (p *pull) list(ctx context.Context) ([]*object, error) {
 		}
 		seen[key] = true
 		if out = append(out, o); len(out) > mostObjects {
-			return p.fail(fail.Input, "name them more closely, or make several sources of them", "%s names more than %d objects", p.r.Input.Path, mostObjects)
+			return p.fail(fail.Input, "name them more closely, or make several sources of them", "%s names more than %d objects", p.st.at(pattern), mostObjects)
 		}
 		return nil
 	})
@@ -113,15 +119,15 @@ func (p *pull) pages(ctx context.Context, at, prefix string, flat bool, each fun
 }
 
 // listed reads one entry of the listing; nil where the pattern does not name it.
-func (p *pull) listed(key string, e *types.Object, base string) (*object, error) {
-	ok, err := path.Match(p.st.key, key)
+func (p *pull) listed(pattern, key string, e *types.Object, base string) (*object, error) {
+	ok, err := path.Match(pattern, key)
 	if err != nil {
-		return nil, p.fail(fail.Usage, "write path: {exact: …} for a name that holds a bracket", "%s is no pattern", p.r.Input.Path)
+		return nil, p.fail(fail.Usage, "write path: {exact: …} for a name that holds a bracket", "%s is no pattern", p.st.at(pattern))
 	}
 	if !ok {
 		return nil, nil
 	}
-	o := &object{key: key, name: strings.TrimPrefix(key, base), etag: plainETag(e.ETag), size: aws.ToInt64(e.Size)}
+	o := &object{key: key, name: strings.TrimPrefix(key, base), etag: plainETag(e.ETag), size: aws.ToInt64(e.Size), changed: aws.ToTime(e.LastModified)}
 	if strings.HasSuffix(key, "/") {
 		if o.size == 0 {
 			return nil, nil // a mark that consoles make for a folder

@@ -60,9 +60,7 @@ func (o *object) pin(head *s3.HeadObjectOutput) {
 	if o.version = aws.ToString(head.VersionId); o.version == "null" {
 		o.version = ""
 	}
-	if head.LastModified != nil {
-		o.changed = head.LastModified.UTC().Format(time.RFC3339)
-	}
+	o.changed = aws.ToTime(head.LastModified)
 }
 
 // by is what the parts of the object are kept under.
@@ -139,7 +137,10 @@ func (p *pull) object(ctx context.Context, o *object) (fetch.File, string, error
 		if err != nil {
 			return fetch.File{}, "", err
 		}
-		f.Address, f.Modified, f.Version = p.st.at(o.key), o.changed, "ETag "+o.etag
+		f.Address, f.Version = p.st.at(o.key), "ETag "+o.etag
+		if !o.changed.IsZero() {
+			f.Modified = o.changed.UTC().Format(time.RFC3339)
+		}
 		if o.version != "" {
 			f.Version += ", VersionId " + o.version
 		}
