@@ -3,6 +3,7 @@ package rules
 import (
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -18,7 +19,7 @@ var httpsShape = &shape{
 	keys: append([]key{
 		{name: "checksum", doc: "A file beside the file says its SHA-256.", def: "none", value: shapeValue(checksumShape)},
 		{name: "max_bytes", doc: "How much the file may have.", def: "1099511627776, 1 TiB", value: intValue(1)},
-	}, webKeys()...),
+	}, slices.DeleteFunc(webKeys(), func(k key) bool { return k.name == "hosts" })...), // no answer names an address of the file
 }
 
 // httpsAddress checks an address as far as it is known before its dates are filled in.

@@ -150,9 +150,9 @@ func (d *decoder) sftp(o *object, s *Source) {
 		o.fail("timeout", "a time such as 30s", "%s leaves no time", o.at("timeout"))
 	}
 	switch {
-	case !v.PrivateKey.Declared() && !v.Password.Declared():
+	case !o.has("private_key") && !o.has("password"):
 		d.fail(o.path, "add `private_key: {file: …}` or `password: {env: …}`", "%s does not say how the user proves who it is", o.path)
-	case v.Passphrase.Declared() && !v.PrivateKey.Declared():
+	case o.has("passphrase") && !o.has("private_key"):
 		o.fail("passphrase", "add `private_key`, or remove it", "%s has a passphrase and no private key", o.path)
 	}
 	if !o.has("host_keys") && !o.has("known_hosts") {

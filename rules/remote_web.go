@@ -198,7 +198,10 @@ var sigv4Shape = &shape{
 
 // web reads the keys that sources over HTTP have in common; o may be nil.
 func (d *decoder) web(o *object) Web {
-	w := Web{Hosts: lowered(o.texts("hosts")), Private: o.boolean("allow_private", false)}
+	w := Web{Private: o.boolean("allow_private", false)}
+	if o != nil && o.shape.key("hosts") != nil {
+		w.Hosts = lowered(o.texts("hosts"))
+	}
 	for _, h := range w.Hosts {
 		if !regexp.MustCompile(hostPattern).MatchString(h) {
 			o.fail("hosts", "host or host:port", "%s: %q is no host", o.at("hosts"), h)
