@@ -12,15 +12,44 @@ import (
 // beside the intervals of files. It stands in the coverage of its source: whose account it is,
 // and which operations it should know.
 type Lookup struct {
-	Source  *rules.Source
-	Answers []LookupAnswer // one for each key
+	Source     *rules.Source
+	Answers    []LookupAnswer // one for each key
+	Operations int64          // that it was asked about
+	LeftOut    int64          // that are undecided as well, beyond lookup.limits.operations
+}
+
+// LookupCounts counts answers, by keys.
+type LookupCounts struct {
+	Found    int64 `json:"found"`
+	None     int64 `json:"none"`     // their silence counts
+	Unproven int64 `json:"unproven"` // their silence proves nothing
+	Unknown  int64 `json:"unknown"`  // the service could not be asked
+}
+
+// Counts of its answers.
+func (l *Lookup) Counts() LookupCounts {
+	var c LookupCounts
+	for _, a := range l.Answers {
+		switch {
+		case a.Found:
+			c.Found++
+		case a.Unknown:
+			c.Unknown++
+		case a.Until == nil:
+			c.Unproven++
+		default:
+			c.None++
+		}
+	}
+	return c
 }
 
 // LookupAnswer is what it said about a key.
 type LookupAnswer struct {
-	Key   string
-	Found bool
-	Until *int64 // none is there that came before, microseconds since the epoch; nil: its silence proves nothing
+	Key     string
+	Found   bool
+	Unknown bool   // it could not be asked
+	Until   *int64 // none is there that came before, microseconds since the epoch; nil: its silence proves nothing
 
 	// For people: when it was asked, zero where it did not answer; and why nothing follows
 	// from what it said, "" where something does.

@@ -81,7 +81,7 @@ func lookupWords(list []extract.Lookup, values []Value) []string {
 				text += ": found"
 			case a.Until != nil:
 				text += ": nothing there; its silence covers the operation until " + instant(*a.Until)
-			case !a.At.IsZero() && a.Why != "":
+			case !a.Unknown:
 				text += ": nothing there, which proves nothing: " + scan.Text(a.Why)
 			default:
 				text += ": unknown: " + scan.Text(a.Why)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/recon-batch/recon-batch/classify"
 	"github.com/recon-batch/recon-batch/extract"
@@ -25,10 +26,7 @@ type LookupAsked struct {
 	Digest     string `json:"digest"`     // of what decides in it; part of the run id
 	Operations int64  `json:"operations"` // that were asked about
 	LeftOut    int64  `json:"left_out"`   // undecided ones beyond lookup.limits.operations
-	Found      int64  `json:"found"`      // keys
-	None       int64  `json:"none"`       // keys whose silence counts
-	Unproven   int64  `json:"unproven"`   // keys whose silence proves nothing
-	Unknown    int64  `json:"unknown"`    // keys about which the service could not be asked
+	extract.LookupCounts
 }
 
 // lookUp is the first round of a job with lookups: everything else is matched and judged, and
@@ -130,7 +128,11 @@ func lookups(ctx context.Context, db *duck.DB, job *rules.Bound, res *extract.Re
 		if err != nil {
 			return nil, err
 		}
-		a := LookupAsked{Source: src.Name, SHA256: digest, Path: was.Path, Digest: asked.Digest(job), Operations: asked.Operations, LeftOut: asked.LeftOut}
+		l.Operations, l.LeftOut = asked.Operations, asked.LeftOut
+		for i := range asked.Answers {
+			l.Answers = append(l.Answers, answer(&asked.Answers[i], job))
+		}
+		a := LookupAsked{Source: src.Name, SHA256: digest, Path: was.Path, Digest: asked.Digest(job), Operations: l.Operations, LeftOut: l.LeftOut, LookupCounts: l.Counts()}
 		if m == nil {
 			rel, err := filepath.Rel(out, path)
 			if err != nil {
@@ -138,26 +140,18 @@ func lookups(ctx context.Context, db *duck.DB, job *rules.Bound, res *extract.Re
 			}
 			a.Path = filepath.ToSlash(rel)
 		}
-		for i := range asked.Answers {
-			l.Answers = append(l.Answers, a.count(&asked.Answers[i], job))
+		if a.Unknown > 0 || a.LeftOut > 0 {
+			res.Findings = append(res.Findings, extract.Finding{Code: "lookup_incomplete", Source: src.Name, Text: a.words() + "; what was not asked about stays undecided"})
 		}
 		res.Lookups, list = append(res.Lookups, l), append(list, a)
 	}
 	return list, nil
 }
 
-// count takes an answer, as the engine takes it.
-func (a *LookupAsked) count(x *fetch.Answer, job *rules.Bound) extract.LookupAnswer {
-	out := extract.LookupAnswer{Key: x.Key, Found: x.Finding == fetch.Found, At: x.At, Why: x.Why}
-	switch until := x.Until(job); {
-	case out.Found:
-		a.Found++
-	case x.Finding == fetch.Unknown:
-		a.Unknown++
-	case until.IsZero():
-		a.Unproven++
-	default:
-		a.None++
+// answer is an answer as the engine takes it.
+func answer(x *fetch.Answer, job *rules.Bound) extract.LookupAnswer {
+	out := extract.LookupAnswer{Key: x.Key, Found: x.Finding == fetch.Found, Unknown: x.Finding == fetch.Unknown, At: x.At, Why: x.Why}
+	if until := x.Until(job); !until.IsZero() {
 		us := until.UnixMicro()
 		out.Until = &us
 	}
@@ -213,6 +207,27 @@ func (r *run) askedFiles() ([]keptFile, error) {
 type keptFile struct {
 	source, path string
 	fetch.File
+}
+
+// lookupPlan tells how a lookup will be asked.
+func lookupPlan(src *rules.Source) string {
+	l := src.Remote.Lookup
+	text := "asked after the match, by GET, about operations that are undecided (" + strings.Join(l.Ask, ", ") + "), at most " + itoa(int(l.Limits.Operations)) +
+		", at " + l.Requests.Rate + ", by " + strings.Join(l.By, ", then ")
+	switch {
+	case l.Exact && l.Lag == 0:
+		text += "; its silence counts up to the request"
+	case l.Proves():
+		text += "; its silence counts up to " + durationText(l.Lag) + " before the request"
+	default:
+		text += "; its silence proves nothing, since it is not exact and does not say its lag"
+	}
+	if l.Proves() && len(l.Sufficient) > 0 {
+		text += ", under " + strings.Join(l.Sufficient, " or ") + " alone"
+	} else if l.Proves() {
+		text += ", if it is silent under every identity key"
+	}
+	return text + provesWords(src.Coverage)
 }
 
 // words tell what was asked.

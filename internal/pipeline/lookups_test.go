@@ -256,6 +256,7 @@ func TestLookups(t *testing.T) {
 	if len(l) != 1 || l[0].Operations != 6 || l[0].Found != 4 || l[0].None != 4 || l[0].Unknown != 1 || l[0].LeftOut != 0 {
 		t.Errorf("%+v", l)
 	}
+	a.recount(filepath.Join(a.dir, "out/ask/2024-03-05/current"), l[0].Path)
 	// The same answers are the same run, whenever they were given.
 	same := a.run()
 	if !same.NoOp || same.Manifest.RunID != res.Manifest.RunID {
@@ -296,6 +297,55 @@ func TestLookups(t *testing.T) {
 	a.run()
 	a.want("op-5 absent/no_result requeue")
 	noCanary(t, a.dir)
+}
+
+// recount finds the numbers of the report again: in what was asked, and in the statements of the
+// rules about it that are written here alone.
+func (a *asking) recount(run, asked string) {
+	a.t.Helper()
+	var doc struct {
+		Answers []struct{ Key, Finding, Covers string }
+	}
+	var page struct {
+		Sides []struct {
+			Sources []struct {
+				Name  string
+				Asked *struct{ Operations, Found, None, Unproven, Unknown, LeftOut int64 }
+			}
+		}
+		Findings []struct{ Code, Text string }
+	}
+	for path, into := range map[string]any{filepath.Join(a.dir, "out", asked): &doc, filepath.Join(run, "report.json"): &page} {
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = json.Unmarshal(text, into)
+		}
+		if err != nil {
+			a.t.Fatal(err)
+		}
+	}
+	got := map[string]int64{}
+	for _, x := range doc.Answers {
+		if x.Finding == "none" && x.Covers == "" {
+			x.Finding = "unproven"
+		}
+		got[x.Finding]++
+	}
+	n := 0
+	for _, side := range page.Sides {
+		for _, src := range side.Sources {
+			if s := src.Asked; s != nil {
+				n++
+				if src.Name != "service" || s.Found != got["found"] || s.None != got["none"] || s.Unproven != got["unproven"] || s.Unknown != got["unknown"] || s.Operations != 6 {
+					a.t.Errorf("the report says %+v, asked was %v", *s, got)
+				}
+			}
+		}
+	}
+	i := slices.IndexFunc(page.Findings, func(f struct{ Code, Text string }) bool { return f.Code == "lookup_incomplete" })
+	if n != 1 || i < 0 || !strings.Contains(page.Findings[i].Text, "1 unknown") {
+		a.t.Errorf("%d sources, findings %+v", n, page.Findings)
+	}
 }
 
 // noCanary looks for the secret in every file below a folder.
