@@ -117,7 +117,7 @@ func tail(e evidence, inputs []evidence) []Gap {
 		}
 		own = append(own, Gap{From: *o.from, Until: until})
 	}
-	return subtract([]Gap{{From: *e.through, Until: *e.until, Reason: "the data reach to " + describeInstant(*e.through) + " only, by their own word"}}, own)
+	return subtract([]Gap{{From: *e.through, Until: *e.until, Reason: "its data end here, by its own word"}}, own)
 }
 
 // add takes an input with the time that it says not to hold yet.

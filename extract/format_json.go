@@ -43,8 +43,14 @@ func newJSONReader(d *rules.JSON, need []neededColumn, r io.Reader, name string,
 	return j, nil
 }
 
-func (j *jsonReader) Header() []string    { return j.rows.header }
-func (j *jsonReader) Trailer() []string   { return j.texts }
+func (j *jsonReader) Header() []string { return j.rows.header }
+func (j *jsonReader) Trailer() []string {
+	if len(j.paths) == 0 {
+		return nil
+	}
+	return j.texts
+}
+
 func (j *jsonReader) ControlLines() int64 { return 0 }
 
 func (j *jsonReader) Next() (*Record, error) {

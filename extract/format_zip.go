@@ -165,11 +165,19 @@ func (z *zipReader) choose(files []*zip.File) error {
 	case z.declared() == "" && len(z.members) > 1:
 		return badFile(z.name, "the archive has %d members: %s", len(z.members), quoteList(names)).
 			WithHint("declare zip: {member: …}; a pattern such as *.csv takes several; zip: {ignore: […]} names those that are no data")
-	case len(z.members) > 1 && (z.src.Controls.InLines() || z.src.Coverage.Through != nil && z.src.Coverage.Through.At.Field > 0):
-		return badFile(z.name, "the archive has %d members with records, and the controls and the watermark of the source are those of one", len(z.members)).
-			WithHint("have each member checked by the totals of its own kinds (typed), or sent in an archive of its own")
+	case len(z.members) > 1 && z.src.Controls.InLines():
+		return z.ofOne("controls")
+	case len(z.members) > 1 && z.src.Coverage.Through != nil && z.src.Coverage.Through.At.Field > 0:
+		return z.ofOne("watermark")
 	}
 	return nil
+}
+
+// ofOne is the error of an archive with several members, where something stands in the
+// lines of one.
+func (z *zipReader) ofOne(what string) error {
+	return badFile(z.name, "the archive has %d members with records, and the %s of the source stand in one", len(z.members), what).
+		WithHint("have each member checked by the totals of its own kinds (typed), or sent in an archive of its own")
 }
 
 func (z *zipReader) declared() string {

@@ -126,7 +126,7 @@ func TestZipRefusals(t *testing.T) {
 	src := zipSource("*")
 	src.Controls = &rules.Controls{Count: rules.Position{In: rules.InTrailer, Field: 1}}
 	got, _ := readAll(src, textFields("a"), zipped(t, "a.csv", csv, "b.csv", csv), "x.zip")
-	check(t, got, []string{"error x.zip: the archive has 2 members with records, and the controls of the source are those of one"})
+	check(t, got, []string{"error x.zip: the archive has 2 members with records, and the controls of the source stand in one"})
 }
 
 // What would fill memory or disk is refused within the limits: by what the archive

@@ -31,7 +31,7 @@ func TestWatermark(t *testing.T) {
 		plain = "id,amount,currency,at\na,1.00,EUR,2026-08-20T08:00:00Z\nb,1.00,EUR,2026-08-20T15:30:00Z\n"
 		whole = "2026-08-19T22:00:00Z to 2026-08-20T22:00:00Z" // the day in Paris
 		until = "2026-08-19T22:00:00Z to "
-		rest  = "; not 2026-08-20T15:30:00Z to 2026-08-20T22:00:00Z: the data reach to 2026-08-20T15:30:00Z only, by their own word"
+		rest  = "; not 2026-08-20T15:30:00Z to 2026-08-20T22:00:00Z: its data end here, by its own word"
 		short = until + "2026-08-20T15:30:00Z" + rest
 	)
 	for _, c := range []struct {
@@ -43,18 +43,18 @@ func TestWatermark(t *testing.T) {
 		{"as long as declared", "trailer.3", "psp.csv", "D|a|1.00|EUR\nT|1|2026-08-21T00:00\n", "", whole},
 		{"longer than declared", "trailer.3", "psp.csv", "D|a|1.00|EUR\nT|1|2026-08-25T00:00\n", "", whole},
 		{"before it begins", "trailer.3", "psp.csv", "D|a|1.00|EUR\nT|1|2026-08-01T00:00\n", "",
-			"nothing; not " + whole + ": the data reach to 2026-08-19T22:00:00Z only, by their own word"},
+			"nothing; not " + whole + ": its data end here, by its own word"},
 		{"no time", "trailer.3", "psp.csv", "D|a|1.00|EUR\nT|1|soon\n", "", "psp.csv: field 3 of the trailer, which should say what the data reach to, is no time as declared"},
 		{"no field", "trailer.3", "psp.csv", "D|a|1.00|EUR\nT|1\n", "", "psp.csv: the trailer has no field 3, which should say what the data reach to"},
 		{"zone of its own", "{at: trailer.3, layout: YYYYMMDDHHmm, zone: America/New_York}", "psp.csv", "D|a|1.00|EUR\nT|1|202608201130\n", "", short},
 		{"day included", "{at: trailer.3, layout: YYYYMMDD, day: included}", "psp.csv", "D|a|1.00|EUR\nT|1|20260820\n", "", whole},
 		{"day excluded", "{at: trailer.3, layout: YYYYMMDD, day: excluded}", "psp.csv", "D|a|1.00|EUR\nT|1|20260820\n", "",
-			"nothing; not " + whole + ": the data reach to 2026-08-19T22:00:00Z only, by their own word"},
+			"nothing; not " + whole + ": its data end here, by its own word"},
 		{"name", `{name: '_until_(?P<through>\d{12})\.csv$', layout: "200601021504"}`, "psp_until_202608201730.csv", plain, "", short},
 		{"another name", `{name: '_until_(?P<through>\d{12})\.csv$', layout: "200601021504"}`, "psp.csv", plain, "", "psp.csv: the name does not say what the data reach to"},
 		{"no day", `{name: '_until_(?P<through>\d{12})\.csv$', layout: "200601021504"}`, "psp_until_202613201730.csv", plain, "", "what its name says that the data reach to, is no time as declared"},
 		{"latest record", "{latest: created_at}", "psp.csv", plain, "", short},
-		{"no record", "{latest: created_at}", "psp.csv", "id,amount,currency,at\n", "", "nothing; not " + whole + ": the data reach to 2026-08-19T22:00:00Z only, by their own word"},
+		{"no record", "{latest: created_at}", "psp.csv", "id,amount,currency,at\n", "", "nothing; not " + whole + ": its data end here, by its own word"},
 		{"control file", "file.to", "psp.csv", plain, "to=2026-08-20T15:30Z\n", short},
 		{"control file without", "file.to", "psp.csv", plain, "from=2026-08-20T15:30Z\n", `psp.ctl: the control file has no field to, which should say what the data reach to`},
 	} {

@@ -174,6 +174,12 @@ func (m *measures) side(in *Input, side rules.Side) Side {
 		x := Source{Name: src.Name, Account: src.Coverage.Account, Need: string(src.Need), Proves: string(src.Coverage.Proves),
 			Types: append([]string{}, src.Coverage.Types...), Ready: readyOf(in, side, src.Name), Files: []File{}}
 		x.stated(rel)
+		for i := range rel.Lookups {
+			if l := &rel.Lookups[i]; l.Source.Name == src.Name {
+				c := l.Counts()
+				x.Asked = &Asked{Operations: l.Operations, LeftOut: l.LeftOut, Found: c.Found, None: c.None, Unproven: c.Unproven, Unknown: c.Unknown}
+			}
+		}
 		for _, f := range rel.Files {
 			if f.Source != src.Name {
 				continue

@@ -6,12 +6,16 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/recon-batch/recon-batch/match"
+	"github.com/recon-batch/recon-batch/rules"
 )
 
 // timeline shows for each account which time its sources prove.
 type timeline struct {
 	Rows    []timelineRow
-	Of      int // accounts in all: those with gaps are shown first
+	Absent  []absenceLane // what can be concluded of operations, by the time of their creation
+	Of      int           // accounts in all: those with gaps are shown first
 	Ticks   []tick
 	Period  *stretch // nil: none is declared, or it lies outside
 	Now     string   // place of the reference time; "" outside
@@ -24,6 +28,13 @@ type timelineRow struct {
 	Proved                        []stretch
 	Gaps                          []stretch
 	Says                          string // all of it in words
+}
+
+// absenceLane is what the silence of one account means for operations of one type.
+type absenceLane struct {
+	Type, Account, Knows      string
+	Proved, NotDue, NotProved []stretch
+	Says                      string
 }
 
 // The timeline draws so many accounts; the table beside it has more.
@@ -56,47 +67,19 @@ func coverageOf(s *Summary) []coverageRow {
 // timelineOf draws the accounts over the time from the first to the last thing that is
 // known, or around the period where that is much longer. Nil where no time is known.
 func timelineOf(s *Summary, list []coverageRow, zone *time.Location, local func(string) string) *timeline {
-	var at []int64
-	note := func(texts ...string) {
-		for _, x := range texts {
-			if n, ok := seconds(x); ok {
-				at = append(at, n)
-			}
-		}
-	}
-	for _, c := range list {
-		if !provesNothing(c.Coverage) {
-			note(c.From, c.Until)
-		}
-		for _, g := range c.Gaps {
-			note(g.From, g.Until)
-		}
-	}
-	note(s.AsOf)
-	if s.Period != nil {
-		note(s.Period.From, s.Period.Until)
-	}
-	if len(list) == 0 || len(at) < 2 {
+	from, until, clipped := EvidenceOf(s).Range()
+	if len(list) == 0 || from == until {
 		return nil
 	}
-	from, until := slices.Min(at), slices.Max(at)
-	out := &timeline{Of: len(list)}
+	out := &timeline{Of: len(list), Clipped: clipped}
 	now, known := seconds(s.AsOf)
 	if s.Period != nil {
 		a, okA := seconds(s.Period.From)
 		b, okB := seconds(s.Period.Until)
-		if length := b - a; okA && okB && length > 0 {
-			if until-from > 10*length {
-				lo, hi := max(from, a-3*length), min(until, max(b, now)+length)
-				out.Clipped = lo > from || hi < until
-				from, until = lo, hi
-			}
+		if okA && okB && a < b {
 			p := stretchOf(a, b, from, until)
 			out.Period = &p
 		}
-	}
-	if from == until {
-		return nil
 	}
 	if known && now >= from && now <= until {
 		out.Now = across(now-from, until-from)
@@ -116,7 +99,58 @@ func timelineOf(s *Summary, list []coverageRow, zone *time.Location, local func(
 		}
 		out.Rows = append(out.Rows, r)
 	}
+	for _, a := range s.Absences[:min(len(s.Absences), timelineRows)] {
+		out.Absent = append(out.Absent, laneOf(a, from, until, local))
+	}
 	return out
+}
+
+// laneOf draws what can be concluded of operations of one type.
+func laneOf(a Absence, from, until int64, local func(string) string) absenceLane {
+	l := absenceLane{Type: a.Type, Account: a.Account, Knows: a.Knows}
+	var words []string
+	for _, x := range a.Spans {
+		f, okF := seconds(x.From)
+		u, okU := seconds(x.Until)
+		if !okF || !okU {
+			continue
+		}
+		to := map[string]*[]stretch{string(match.AbsenceProved): &l.Proved, string(match.AbsenceNotDue): &l.NotDue, string(match.AbsenceNotProved): &l.NotProved}[x.State]
+		if to != nil && f < until && u > from {
+			*to = append(*to, stretchOf(f, u, from, until))
+		}
+		words = append(words, fmt.Sprintf("created from %s until %s: %s", local(x.From), local(x.Until), absenceText(x.State)))
+	}
+	where := ""
+	if a.Knows != "" {
+		where = ", where " + shown(a.Knows)
+	}
+	l.Says = fmt.Sprintf("%s, account %s%s: %s", ofTypeText(a.Type), orDefault(shown(a.Account)), where, strings.Join(words, "; "))
+	return l
+}
+
+// absenceText is a state in words.
+func absenceText(state string) string {
+	switch match.AbsenceState(state) {
+	case match.AbsenceProved:
+		return "absent, where there is no result"
+	case match.AbsenceNotDue:
+		return "not due"
+	case match.AbsenceNotProved:
+		return "not proved"
+	}
+	return state
+}
+
+// ofTypeText names operations of a type.
+func ofTypeText(t string) string {
+	switch t {
+	case "":
+		return "operations"
+	case "*":
+		return "other types"
+	}
+	return shown(t)
 }
 
 // cutOut is the time from a to b without the gaps, and the gaps.
@@ -181,3 +215,21 @@ func provesNothing(c Coverage) bool { return !c.Complete && c.From == c.Until }
 
 // orDefault names the account that has no name.
 func orDefault(account string) string { return cmp.Or(account, "default") }
+
+// needsOf says which sources of an account may be missing; "" where all are required.
+func needsOf(s *Summary, side, account string) string {
+	var out []string
+	for _, x := range s.Sides {
+		for _, src := range x.Sources {
+			if x.Side == side && src.Account == account && src.Need != string(rules.Required) {
+				out = append(out, shown(src.Name)+" is "+src.Need)
+			}
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// statesAny tells whether any of the sources states totals.
+func statesAny(list []Source) bool {
+	return slices.ContainsFunc(list, func(s Source) bool { return len(s.Controls) > 0 })
+}

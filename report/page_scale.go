@@ -87,8 +87,27 @@ func anchored(at int64, label string) tick {
 	return t
 }
 
-// timeTicks marks hours, days or months between two instants in seconds, at most seven.
+// timeTicks are the marks of a time axis.
 func timeTicks(from, until int64, zone *time.Location) []tick {
+	marks := TimeMarks(from, until, zone)
+	if marks == nil {
+		return nil
+	}
+	out := []tick{}
+	for _, m := range marks {
+		out = append(out, anchored(m.At, m.Label))
+	}
+	return out
+}
+
+// TimeMark is a mark on a time axis: its place in 10,000ths of the length.
+type TimeMark struct {
+	At    int64
+	Label string
+}
+
+// TimeMarks marks hours, days or months between two instants in seconds, at most seven.
+func TimeMarks(from, until int64, zone *time.Location) []TimeMark {
 	const most = 6
 	length := until - from
 	if length <= 0 {
@@ -98,10 +117,10 @@ func timeTicks(from, until int64, zone *time.Location) []tick {
 	days := []int64{1, 2, 7, 14, 30, 91, 365, 3650, 36500}
 	start := time.Unix(from, 0).In(zone)
 	y, m, d := start.Date()
-	out := []tick{}
+	out := []TimeMark{}
 	add := func(t time.Time, layout string) {
 		if at := t.Unix(); at >= from && at <= until {
-			out = append(out, anchored(scaled(at-from, length, 10_000), t.Format(layout)))
+			out = append(out, TimeMark{scaled(at-from, length, 10_000), t.Format(layout)})
 		}
 	}
 	for _, h := range hours {

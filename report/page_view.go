@@ -109,7 +109,7 @@ func (p *page) place(side string, r *RowRef) place {
 // funcs are what the templates call.
 func (p *page) funcs() template.FuncMap {
 	return template.FuncMap{
-		"shown": shown, "whole": visible, "count": count, "money": grouped, "orNone": orNone, "local": p.local, "openFor": p.openFor, "age": oldestText, "lag": ageText, "finding": findingText, "withheld": withheldText, "mode": modeText, "reopen": reopenText, "id": idOf,
+		"shown": shown, "whole": visible, "count": count, "money": grouped, "orNone": orNone, "local": p.local, "openFor": p.openFor, "age": oldestText, "lag": ageText, "finding": findingText, "withheld": withheldText, "mode": modeText, "reopen": reopenText, "needs": needsOf, "ofType": ofTypeText, "absenceText": absenceText, "stated": statesAny, "id": idOf,
 		"num":       func(n int64) string { return grouped(fmt.Sprint(n)) },
 		"numi":      func(n int) string { return grouped(fmt.Sprint(n)) },
 		"settled":   func(class, reason string) bool { return !needsWork(class, reason) },

@@ -143,7 +143,18 @@ type Source struct {
 	Classified int64       `json:"classified"`
 	Controls   []Control   `json:"controls,omitempty"`   // totals that are stated beside the records
 	Watermarks []Watermark `json:"watermarks,omitempty"` // of inputs whose data end before they were declared to
+	Asked      *Asked      `json:"asked,omitempty"`      // of a lookup
 	Files      []File      `json:"files"`
+}
+
+// Asked is what a lookup was asked about single operations, and what it said, by keys.
+type Asked struct {
+	Operations int64 `json:"operations"` // undecided ones that it was asked about
+	LeftOut    int64 `json:"left_out"`   // and those beyond lookup.limits.operations
+	Found      int64 `json:"found"`
+	None       int64 `json:"none"`     // their silence counts
+	Unproven   int64 `json:"unproven"` // their silence proves nothing
+	Unknown    int64 `json:"unknown"`  // the service could not be asked
 }
 
 // File is one physical file.

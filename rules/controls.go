@@ -371,6 +371,8 @@ func (d *decoder) checkControls(job *Job, s Side, src *Source, path string) {
 	if by := src.Controls.By; by != nil {
 		if f, ok := d.fieldOf(job, s, by.Field, at("by", by.Field)); ok && f.Type != Text && f.Type != Currency {
 			d.fail(at("by", by.Field), "name a field of texts or currencies", "the field %s is %s, totals do not go by it", f.Name, f.Type)
+		} else if ok && job.Redact.Fields[f.Name] != "" {
+			d.fail(at("by", by.Field), "have the totals stated by another field", "the field %s is hidden in outputs, where the totals of each value stand", f.Name)
 		}
 	}
 }

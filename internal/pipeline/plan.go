@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/report"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -110,14 +111,21 @@ func (p *Plan) Missing() error {
 
 func coverageWords(b *rules.Bound) []string {
 	var out []string
+	var last *rules.Source
 	for _, side := range rules.Sides {
 		for _, in := range b.Inputs[side] {
 			c := in.Source.Coverage
+			if in.Source != last {
+				out = append(out, fmt.Sprintf("%s/%s is %s", side, in.Source.Name, report.NeedText(in.Source.Need)))
+				last = in.Source
+			}
 			name := fmt.Sprintf("%s/%s", side, in.Source.Name)
 			if in.FileDate != "" {
 				name += " " + in.FileDate
 			}
 			switch {
+			case in.Source.IsLookup():
+				out = append(out, name+": "+lookupPlan(in.Source))
 			case c.Complete:
 				out = append(out, name+": covers everything")
 			case in.From != nil && in.Until != nil:

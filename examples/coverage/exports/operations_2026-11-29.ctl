@@ -1,0 +1,2 @@
+records=5
+total=147.50
