@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
@@ -79,7 +80,10 @@ func (s *session) files(c *cli.Context) error {
 	fmt.Fprintln(w, "SIDE\tSOURCE\tFILE\tIDENTITY\tREVISION\tSHA-256\tCONTENT\tFIRST READ\tRUN\tSTATUS")
 	for _, f := range list.Files {
 		status := f.Status
-		if f.Note != "" {
+		switch {
+		case strings.HasPrefix(f.Note, status):
+			status = f.Note
+		case f.Note != "":
 			status += ": " + f.Note
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.12s\t%.12s\t%s\t%s\t%s\n", f.Side, printable(f.Source), printable(f.Name), dash(printable(f.Key)), dash(printable(f.Revision)),
