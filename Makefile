@@ -16,7 +16,7 @@ STATICCHECK_VERSION := v0.8.2
 help:
 	@echo "make demo     build, make a seeded day of $(DEMO_OPERATIONS) operations, reconcile it"
 	@echo "make test     run every test"
-	@echo "make test-tools  install what some tests need, as root on Debian: PostgreSQL, MariaDB, PHP, promtool, Chromium, axe-core, xmllint, versitygw"
+	@echo "make test-tools  install what some tests need, as root on Debian: PostgreSQL, MariaDB, PHP, promtool, Chromium, axe-core, xmllint, versitygw, OpenSSH"
 	@echo "make build    bin/recon-batch"
 	@echo "make bench    measure against the floor and peers (BENCH_FULL=1 adds 10 M rows)"
 	@echo "make lint     gofmt, go vet, staticcheck"
@@ -37,6 +37,7 @@ test-tools:
 	@scripts/install-axe
 	@scripts/install-xmllint
 	@scripts/install-versitygw
+	@scripts/install-sshd
 
 build: tools-needed
 	@mkdir -p bin
@@ -44,7 +45,7 @@ build: tools-needed
 
 # Servers and interpreters that tests start are installed where that may be done.
 test: tools-needed
-	@for s in install-postgres install-mariadb install-php install-promtool install-chromium install-axe install-xmllint install-versitygw; do scripts/$$s || echo "its tests are left out, see their reasons below" >&2; done
+	@for s in install-postgres install-mariadb install-php install-promtool install-chromium install-axe install-xmllint install-versitygw install-sshd; do scripts/$$s || echo "its tests are left out, see their reasons below" >&2; done
 	@go test -timeout 30m -json ./... | go run ./scripts/testsum
 
 demo: build

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/md5" //nolint:gosec // what servers state
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -16,8 +15,6 @@ import (
 	"github.com/recon-batch/recon-batch/fetch"
 	"github.com/recon-batch/recon-batch/internal/fail"
 )
-
-func digestOf(b []byte) []byte { sum := sha256.Sum256(b); return sum[:] }
 
 // TestPull: the file comes as it is, pinned by ETag or time.
 func TestPull(t *testing.T) {
@@ -271,14 +268,14 @@ func TestTooMuch(t *testing.T) {
 func TestCheck(t *testing.T) {
 	w := newWorld(t)
 	a := w.request("a.csv")
-	if p := quick.Check(context.Background(), a.Request); p != nil || !strings.Contains(strings.Join(a.notes, ""), "is not there now") {
-		t.Errorf("%q %q", p, a.notes)
+	if p := quick.Check(context.Background(), a.Request); p != nil || !strings.Contains(a.Told(), "is not there now") {
+		t.Errorf("%q %q", p, a.Told())
 	}
 	w.put("a.csv", noise(7, 5000))
 	w.spoil(nil)
 	a = w.request("a.csv")
-	if p := quick.Check(context.Background(), a.Request); p != nil || !strings.Contains(strings.Join(a.notes, ""), "has 5000 bytes now") {
-		t.Errorf("%q %q", p, a.notes)
+	if p := quick.Check(context.Background(), a.Request); p != nil || !strings.Contains(a.Told(), "has 5000 bytes now") {
+		t.Errorf("%q %q", p, a.Told())
 	}
 	if g := w.requests("GET"); len(g) != 1 || g[0].span != "bytes=0-0" {
 		t.Errorf("%+v", g)

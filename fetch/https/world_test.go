@@ -1,22 +1,18 @@
 package https
 
 import (
-	"bytes"
-	"context"
 	"encoding/pem"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/recon-batch/recon-batch/fetch"
-	"github.com/recon-batch/recon-batch/rules"
+	"github.com/recon-batch/recon-batch/internal/testpull"
 )
 
 // world is a server of files over TLS, which spoils some of its answers.
@@ -37,9 +33,6 @@ type seen struct{ method, path, span, by, auth string }
 // fault answers a request in place of the server, and tells whether it did. n counts the
 // requests of this method for this path from 0.
 type fault func(w http.ResponseWriter, r *http.Request, n int, files http.Handler) bool
-
-// noon is a time of files that were not written just now.
-var noon = time.Date(2026, 8, 20, 12, 0, 0, 0, time.UTC)
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
@@ -109,58 +102,28 @@ func (w *world) requests(method string) []seen {
 	return out
 }
 
-// asked is a request of the test, with what was told.
-type asked struct {
-	*fetch.Request
-	mu    sync.Mutex
-	notes []string
-}
+type asked = testpull.Asked
 
 // request asks for a file, as a job file does; keys are those of https.
 func (w *world) request(name string, keys ...string) *asked {
 	w.t.Helper()
 	a := requestAt(w.t, w.URL+"/"+name, append([]string{"tls: {ca: {file: ca.pem}}"}, keys...)...)
+	w.authority(a.BaseDir)
+	return a
+}
+
+// authority writes the certificate of the server to a folder.
+func (w *world) authority(dir string) {
+	w.t.Helper()
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: w.Certificate().Raw})
-	if err := os.WriteFile(filepath.Join(a.BaseDir, "ca.pem"), ca, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "ca.pem"), ca, 0o600); err != nil {
 		w.t.Fatal(err)
 	}
-	return a
 }
 
 func requestAt(t testing.TB, path string, keys ...string) *asked {
 	t.Helper()
-	text := `
-job: https
-operations: {path: o.csv, fields: {operation_id: id}}
-results:
-  path: ` + path + `
-  format: csv
-  https: {allow_private: true, ` + strings.Join(keys, ", ") + `}
-  fields: {operation_id: id}
-match: [{pass: operation_id, on: [operation_id]}]
-`
-	if !strings.Contains(text, "requests:") {
-		text = strings.Replace(text, "allow_private: true,", "allow_private: true, requests: {rate: 100000/s, attempts: 4, timeout: 5s},", 1)
-	}
-	job, err := rules.Parse([]byte(text), "job.yaml")
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	bound, err := job.Bind("2026-08-20", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := &asked{}
-	a.Request = &fetch.Request{
-		Job: bound, Side: rules.Results, Input: &bound.Inputs[rules.Results][0], Dir: t.TempDir(), BaseDir: t.TempDir(), Now: time.Now,
-		Note: func(format string, args ...any) {
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			a.notes = append(a.notes, fmt.Sprintf(format, args...))
-		},
-		Progress: func(string, int64, int64) {},
-	}
-	return a
+	return testpull.Request(t, "https", path, append([]string{"allow_private: true", "requests: {rate: 100000/s, attempts: 4, timeout: 5s}"}, keys...)...)
 }
 
 // quick is a puller that waits for nobody.
@@ -168,32 +131,17 @@ var quick = Puller{pause: time.Millisecond}
 
 func pulled(t testing.TB, a *asked) *fetch.Snapshot {
 	t.Helper()
-	s, err := fetch.Pull(context.Background(), quick, a.Request)
-	if err != nil {
-		t.Fatalf("%v; notes %q", err, a.notes)
-	}
-	return s
+	return a.Pull(t, quick)
 }
 
 // whole compares the one file of a snapshot with what it is to be.
 func whole(t testing.TB, a *asked, s *fetch.Snapshot, name string, body []byte) {
 	t.Helper()
-	if len(s.Files) != 1 || s.Files[0].Name != name {
-		t.Fatalf("files %+v", s.Files)
-	}
-	got, err := os.ReadFile(filepath.Join(a.Dir, fetch.FilesDir, name))
-	if err != nil || !bytes.Equal(got, body) {
-		t.Errorf("%s: %v; %d bytes, want %d", name, err, len(got), len(body))
-	}
-	if _, err := os.Stat(filepath.Join(a.Dir, fetch.PartialDir)); err == nil {
-		t.Error("the folder of what is partial stayed")
-	}
+	a.Whole(t, s, map[string][]byte{name: body})
 }
 
-// noise is content that no two parts of share.
-func noise(seed uint64, n int) []byte {
-	r := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), 7})
-	b := make([]byte, n)
-	_, _ = r.Read(b) // ChaCha8 never fails
-	return b
-}
+var (
+	noon     = testpull.Noon
+	noise    = testpull.Noise
+	digestOf = testpull.SHA256
+)

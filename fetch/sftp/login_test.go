@@ -3,7 +3,6 @@ package sftp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -103,7 +102,7 @@ func TestHostKeys(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				whole(t, a, s, map[string][]byte{"a.csv": noise(20, 100)})
+				a.Whole(t, s, map[string][]byte{"a.csv": noise(20, 100)})
 				return
 			}
 			if fail.ClassOf(err) != fail.Usage || !strings.Contains(err.Error(), c.fails) || hint(err) == "" {
@@ -144,7 +143,7 @@ func TestHostKeyChanges(t *testing.T) {
 	s.mu.Lock()
 	s.key = old
 	s.mu.Unlock()
-	whole(t, a, pulled(t, a), map[string][]byte{"a.csv": noise(21, 3<<20)})
+	a.Whole(t, pulled(t, a), map[string][]byte{"a.csv": noise(21, 3<<20)})
 }
 
 // TestKeys: private keys with and without a passphrase; one that the server does not know, or
@@ -181,7 +180,7 @@ func TestKeys(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			whole(t, a, s, map[string][]byte{"a.csv": noise(22, 100)})
+			a.Whole(t, s, map[string][]byte{"a.csv": noise(22, 100)})
 			continue
 		}
 		if fail.ClassOf(err) != fail.Usage || !strings.Contains(err.Error(), c.fails) || hint(err) == "" {
@@ -286,20 +285,6 @@ func TestSecrets(t *testing.T) {
 		if err == nil || s.counted(op, "a.csv")+s.counted(op, "in") == 0 {
 			t.Fatalf("%s: it went well", op)
 		}
-		all := fmt.Sprintf("%+v\n%v\n%s\n%q\n%q", err, err, hint(err), a.notes, quick.Check(context.Background(), a.Request))
-		err = filepath.WalkDir(a.Dir, func(path string, d os.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			text, err := os.ReadFile(path)
-			all += path + "\n" + string(text)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(all, canary) {
-			t.Errorf("%s: the secret stands in what is written and said: %.500q", op, all)
-		}
+		a.Secret(t, canary, err, hint(err), quick.Check(context.Background(), a.Request))
 	}
 }

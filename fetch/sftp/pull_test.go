@@ -60,7 +60,7 @@ func TestPull(t *testing.T) {
 		for _, name := range strings.Fields(want) {
 			expected[name] = all[name]
 		}
-		whole(t, a, s, expected)
+		a.Whole(t, s, expected)
 		if got := strings.Join(s.Names(), " "); got != want {
 			t.Errorf("%s gives %s, want %s", path, got, want)
 		}
@@ -118,7 +118,7 @@ func TestNetwork(t *testing.T) {
 		w.proxy.Limit(limit)
 		a := w.request(w.at("in/*.csv"))
 		s := pulled(t, a)
-		whole(t, a, s, want)
+		a.Whole(t, s, want)
 		if s.Retries == 0 || w.proxy.Connections() < 2 {
 			t.Errorf("%s: %d attempts more, %d connections", name, s.Retries, w.proxy.Connections())
 		}
@@ -129,7 +129,7 @@ func TestNetwork(t *testing.T) {
 		t.Error(err)
 	}
 	w.proxy.Limit(nil)
-	whole(t, a, pulled(t, a), want)
+	a.Whole(t, pulled(t, a), want)
 	gone := request(t, "sftp://127.0.0.1:1/in/*.csv", "user: u", "password: {env: PATH}", "host_keys: ["+fingerprint(t, w.HostKeys["rsa"])+"]")
 	if _, err := fetch.Pull(context.Background(), quick, gone.Request); fail.ClassOf(err) != fail.Temporary {
 		t.Error(err)
@@ -157,8 +157,8 @@ func TestCheck(t *testing.T) {
 	check := func(a *asked, problem, note string) {
 		t.Helper()
 		p := quick.Check(context.Background(), a.Request)
-		if (problem == "") != (p == nil) || p != nil && (len(p) != 1 || !strings.Contains(p[0], problem)) || !strings.Contains(strings.Join(a.notes, "\n"), note) {
-			t.Errorf("%q %q", p, a.notes)
+		if (problem == "") != (p == nil) || p != nil && (len(p) != 1 || !strings.Contains(p[0], problem)) || !strings.Contains(a.Told(), note) {
+			t.Errorf("%q %q", p, a.Told())
 		}
 		if left, err := os.ReadDir(a.Dir); err != nil || len(left) > 0 {
 			t.Errorf("a check leaves %v %v", left, err)

@@ -64,7 +64,7 @@ func TestResume(t *testing.T) {
 			s.put("big.csv", c.body, c.at)
 			s.spoil(nil)
 			snap := pulled(t, a)
-			whole(t, a, snap, map[string][]byte{"big.csv": c.body, "a.csv": noise(32, 100)})
+			a.Whole(t, snap, map[string][]byte{"big.csv": c.body, "a.csv": noise(32, 100)})
 			if s.counted("open", "a.csv") != 0 {
 				t.Error("a whole file was asked for again")
 			}
@@ -109,7 +109,7 @@ func TestKilled(t *testing.T) {
 	a := w.request(w.at("in/big.csv"))
 	a.Dir = dir
 	s := pulled(t, a)
-	whole(t, a, s, map[string][]byte{"big.csv": body})
+	a.Whole(t, s, map[string][]byte{"big.csv": body})
 	if s.Retries != 0 || w.proxy.Connections() != 1 {
 		t.Errorf("more than the rest was asked for: %d attempts more, %d connections", s.Retries, w.proxy.Connections())
 	}

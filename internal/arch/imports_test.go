@@ -22,6 +22,8 @@ var layers = map[string]int{
 	"internal/testmaria":   1, // a MariaDB server for tests
 	"internal/testproxy":   0, // a bad network for tests
 	"internal/testversity": 0, // an S3 server for tests
+	"internal/testsftp":    1, // an SFTP server for tests
+	"internal/testpull":    4, // programs of tests that pull
 	"internal/testprom":    0, // promtool and a Pushgateway for tests
 	"internal/testchrome":  0, // a browser for tests
 	"internal/pages":       0, // Parquet in its plainest form
@@ -82,6 +84,7 @@ var homes = map[string]string{
 	"github.com/wlynxg/chardet":      "doctor",
 	"github.com/moov-io/ach":         "extract/bank",
 	"github.com/go-sql-driver/mysql": "fetch/sql",
+	"github.com/pkg/sftp":            "fetch/sftp",
 }
 
 // layerOf returns the layer of a package of ours, and the entry that named it.
