@@ -356,3 +356,45 @@ func TestFileOfAnotherDate(t *testing.T) {
 		t.Errorf("%+v, %v", rel, err)
 	}
 }
+
+// Statements of a bank are known by account and number: over the dates of runs, and where
+// one is sent again, corrected.
+func TestIdentityOfStatements(t *testing.T) {
+	const key = "account=DE02 sequence="
+	w := bankWorld(t, bankStatus)
+	w.bank("*.xml", rules.FormatCamt, func(s *rules.Source, _ *rules.Input) {
+		s.Identity = &rules.Identity{Parts: []rules.IdentityPart{{Name: rules.PartAccount, Statement: "account"}, {Name: rules.PartSequence, Statement: "number"}, inName(rules.PartRevision, `_r(\d+)\.xml$`)}}
+	}, 0, 10)
+	w.write("1.xml", bankStatement("camt.053", "S1", "1", "2026-11-27", "10", "2", "12"))
+	rel, err := w.knowing(nil, nil)
+	if err != nil || rel.Files[0].Arrival.Key != key+"1" {
+		t.Fatalf("%+v, %v", rel, err)
+	}
+	earlier := arrivedOn("2026-11-27", rel)
+
+	w.job.Inputs[rules.Results][0].Path = "[3-9]*.xml"
+	w.write("3.xml", bankStatement("camt.053", "S3", "3", "2026-11-29", "13", "1", "14"))
+	w.write("3_r2.xml", bankStatement("camt.053", "S3", "3", "2026-11-29", "13", "1.50", "14.50"))
+	rel, err = w.knowing(earlier, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rel.Records != 1 || rel.Files[0].Status != FileSuperseded || len(rel.Revisions) != 1 || rel.Revisions[0].Changed != 1 {
+		t.Errorf("files %+v, revisions %+v", rel.Files, rel.Revisions)
+	}
+	if len(rel.Missing) != 1 || rel.Missing[0].Says() != "the sequence number 2 is missing between 1.xml and 3_r2.xml" || covered(rel) != "0-0" {
+		t.Errorf("missing %+v, covered %s", rel.Missing, covered(rel))
+	}
+
+	// A file with two statements is neither of them.
+	w.write("4.xml", strings.Replace(bankStatement("camt.053", "S4", "4", "2026-11-30", "14", "1", "15"), "</Stmt>", "</Stmt>"+betweenStatements(bankStatement("camt.053", "S5", "5", "2026-12-01", "15", "1", "16")), 1))
+	_, err = w.knowing(earlier, nil)
+	wantInputError(t, err, "4.xml: its account is not one: the file holds 2 statements")
+}
+
+// betweenStatements is the statement of a message alone.
+func betweenStatements(text string) string {
+	_, text, _ = strings.Cut(text, "<BkToCstmrStmt>")
+	text, _, _ = strings.Cut(text, "</BkToCstmrStmt>")
+	return text
+}

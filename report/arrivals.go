@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/recon-batch/recon-batch/extract"
 )
 
 // Reopen is a file for which an earlier business date is to be run again.
@@ -43,10 +45,10 @@ type RevisionSums struct {
 	Now      string `json:"amount"`
 }
 
-// revisions are those of both sides.
-func revisions(in *Input) []Revision {
+// RevisionsOf is what the report says of revisions.
+func RevisionsOf(list []extract.Revision) []Revision {
 	out := []Revision{}
-	for _, x := range slices.Concat(in.Operations.Revisions, in.Results.Revisions) {
+	for _, x := range list {
 		r := Revision{Side: string(x.Side), Source: x.Source, Key: x.Key, File: x.File, Former: x.Former, FormerSHA256: x.FormerSHA256, FormerRun: x.FormerRun,
 			Records: x.Rows, FormerRecords: x.FormerRows, Compared: x.Compared, Added: x.Added, Gone: x.Gone, Changed: x.Changed, Sums: []RevisionSums{}}
 		for _, s := range x.Sums {

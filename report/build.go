@@ -62,7 +62,7 @@ func Build(ctx context.Context, db *duck.DB, in *Input) (*Summary, error) {
 		}
 	}
 	s.Findings = findings(in)
-	s.Reopen, s.Revisions = append([]Reopen{}, in.Reopen...), revisions(in)
+	s.Reopen, s.Revisions = append([]Reopen{}, in.Reopen...), RevisionsOf(slices.Concat(in.Operations.Revisions, in.Results.Revisions))
 	s.Rejects = rejects(in)
 	if err := m.ask(ctx, db, in, red, s); err != nil {
 		return nil, err

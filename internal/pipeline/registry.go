@@ -3,11 +3,13 @@ package pipeline
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/report"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -156,4 +158,17 @@ func fileIdentity(m *Manifest) (out []string) {
 		out = append(out, fmt.Sprintf("reopen %s %s %s %q %q %s %s", x.BusinessDate, x.RunID, x.Side, x.Source, x.File, x.Why, x.SHA256))
 	}
 	return out
+}
+
+// sameFiles compares what the report says of revised and late files with the manifest.
+func sameFiles(s *report.Summary, m *Manifest) (wrong []string) {
+	if !reflect.DeepEqual(append([]report.Revision{}, s.Revisions...), report.RevisionsOf(m.Revisions)) {
+		wrong = append(wrong, "report and manifest say different things of the files that were revised")
+	}
+	if !slices.EqualFunc(s.Reopen, m.Reopen, func(a report.Reopen, b Late) bool {
+		return a.BusinessDate == b.BusinessDate && a.Side == string(b.Side) && a.Source == b.Source && a.File == b.File && a.Why == b.Text()
+	}) {
+		wrong = append(wrong, "report and manifest say different things of the dates that are to be run again")
+	}
+	return wrong
 }

@@ -50,6 +50,7 @@ func (v *checker) former() error {
 	if s.Staged != m.Staged || s.Series != m.Series {
 		wrong = append(wrong, "report and manifest say different things of series and stages")
 	}
+	wrong = append(wrong, sameFiles(s, m)...)
 	var baseline []report.PastRun
 	var seen []report.Seen
 	var trend []report.TrendPoint
