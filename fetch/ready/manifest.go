@@ -415,7 +415,9 @@ func (l *look) asListed(ctx context.Context) error {
 	if len(what) > 0 {
 		by = strings.Join(slices.Sorted(maps.Keys(what)), ", ")
 	}
-	l.proof("the manifest %s (sha256 %.12s) lists %s by %s", m.name, m.sha256, files(own), by)
+	// First: of all rules it is the one to trust most.
+	proof := fmt.Sprintf("the manifest %s (sha256 %.12s) lists %s by %s", m.name, m.sha256, files(own), by)
+	l.proofs = slices.Insert(l.proofs, 0, proof)
 	return nil
 }
 

@@ -36,8 +36,8 @@ type Attempt struct {
 }
 
 // noteAttempt writes attempts/<id>.json for a run that ended with cause and
-// returns its path, and since when the same is missing.
-func (d *outDir) noteAttempt(b *rules.Bound, stage, next string, cause error, now time.Time) (path, since string, err error) {
+// returns its path, and since when the same is missing: seen where it is the first note.
+func (d *outDir) noteAttempt(b *rules.Bound, stage, next string, cause error, seen, now time.Time) (path, since string, err error) {
 	a := Attempt{
 		SchemaVersion: ManifestSchema, Job: b.Name, BusinessDate: b.Date,
 		ReferenceTime: b.AsOfTime.UTC().Format(time.RFC3339Nano),
@@ -48,7 +48,7 @@ func (d *outDir) noteAttempt(b *rules.Bound, stage, next string, cause error, no
 	}
 	a.ID = sha256Hex([]byte(b.Digest() + "\x00" + a.ReferenceTime + "\x00" + a.Missing))[:16]
 	a.Last = now.UTC().Format(time.RFC3339)
-	a.Since, a.Times = a.Last, 1
+	a.Since, a.Times = seen.UTC().Format(time.RFC3339), 1
 	path = filepath.Join(d.attempts(), a.ID+".json")
 	if text, err := os.ReadFile(path); err == nil {
 		var before Attempt

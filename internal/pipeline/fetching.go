@@ -102,9 +102,11 @@ func (f *fetching) pull(ctx context.Context) ([]Snapshot, error) {
 		f.job.Inputs[side] = slices.Clone(f.job.Inputs[side])
 		for i := range f.job.Inputs[side] {
 			in := &f.job.Inputs[side][i]
-			if in.Judged != nil && in.Judged.Missing != "" {
+			switch {
+			case in.Source.Remote == nil:
+			case in.Judged != nil && in.Judged.Missing != "":
 				in.Pulled = &rules.Pulled{}
-			} else if in.Source.Remote != nil && (f.last || in.Source.IsLookup() == (f.questions != nil)) {
+			case f.last || in.Source.IsLookup() == (f.questions != nil):
 				list = append(list, &pulling{side: side, input: in})
 			}
 		}

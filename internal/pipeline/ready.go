@@ -35,8 +35,9 @@ type watched struct {
 	at    int          // its place among the inputs of the side
 	watch *ready.Watch
 
-	last *ready.Verdict // nil: it was not looked at, or could not be
-	err  error          // why it could not
+	last  *ready.Verdict // nil: it was not looked at, or could not be
+	err   error          // why it could not
+	since time.Time      // when it was first seen to be late; zero: it was not
 }
 
 // name of the source for people.
@@ -72,6 +73,20 @@ func (w *watched) look(ctx context.Context) {
 	if err := w.watch.Close(); err != nil && w.err == nil {
 		w.last, w.err = nil, err
 	}
+	if w.why() != "" && w.since.IsZero() {
+		w.since = time.Now()
+	}
+}
+
+// lateSince is when the first of the sources that are late was seen to be so.
+func (r *run) lateSince() time.Time {
+	first := time.Now()
+	for _, w := range r.watched {
+		if w.why() != "" && w.since.Before(first) {
+			first = w.since
+		}
+	}
+	return first
 }
 
 // watching lists the inputs that can be looked at: with rules alone those that have ready
@@ -82,7 +97,10 @@ func (r *run) watching(rulesAlone bool) []*watched {
 		for i := range r.bound.Inputs[side] {
 			in := &r.bound.Inputs[side][i]
 			remote := in.Source.Remote
-			if rulesAlone && in.Ready == nil || in.Judged != nil || remote != nil && (r.LastSnapshots || !remote.Places()) {
+			switch {
+			case rulesAlone && in.Ready == nil, in.Judged != nil:
+				continue
+			case remote == nil && r.pullsOnly, remote != nil && (r.LastSnapshots || !remote.Places()):
 				continue
 			}
 			w := &watched{side: side, input: in, at: i, watch: &ready.Watch{Input: in}}
@@ -155,9 +173,13 @@ func (r *run) judge(ctx context.Context) error {
 	for _, w := range late {
 		texts = append(texts, fmt.Sprintf("%s is not ready: %s", w.name(), w.why()))
 	}
-	hint := "wait for it: " + strings.Replace(r.command(), " run ", " run --wait-for-inputs 2h ", 1)
+	command := r.command()
+	if r.pullsOnly {
+		command = strings.Replace(command, " run ", " snapshot ", 1)
+	}
+	hint := "wait for it: " + strings.Replace(command, " --business-date ", " --wait-for-inputs 2h --business-date ", 1)
 	if r.WaitForInputs > 0 {
-		hint = fmt.Sprintf("the run has waited for it for %s; ask whoever sends it, then: %s", durationText(r.WaitForInputs), r.command())
+		hint = fmt.Sprintf("it was waited for for %s; ask whoever sends it, then: %s", durationText(r.WaitForInputs), command)
 	}
 	return fail.New(fail.Input, "%s", strings.Join(texts, "; ")).WithHint("%s", hint)
 }

@@ -33,6 +33,7 @@ type run struct {
 	lately    *lately
 	snapshots []Snapshot
 	watched   []*watched       // inputs that were looked at before anything was read
+	pullsOnly bool             // local files are no part of it: a snapshot
 	kept      *archive.Archive // nil: the bytes of the inputs are not kept
 	knowers   *knowers         // nil: no effect that nobody asked for is undone
 	target    *remoteSeries    // nil: the run is sent nowhere
@@ -151,7 +152,7 @@ func (r *run) refused(cause error) error {
 	case fail.Interrupt, fail.Terminate:
 		return cause
 	}
-	path, since, err := r.dir.noteAttempt(r.bound, string(r.stage), r.command(), cause, time.Now())
+	path, since, err := r.dir.noteAttempt(r.bound, string(r.stage), r.command(), cause, r.lateSince(), time.Now())
 	if err != nil {
 		r.note("the note of this attempt could not be written: %s", err)
 		return cause

@@ -17,11 +17,11 @@ import (
 // evidence can be taken now and judged later (Options.LastSnapshots). Sources of local
 // files are no part of it.
 func TakeSnapshot(ctx context.Context, o Options) (_ []Snapshot, err error) {
-	r := &run{Options: o, started: time.Now(), stage: StageFetch, res: &Result{}}
+	r := &run{Options: o, started: time.Now(), stage: StageFetch, res: &Result{}, pullsOnly: true}
 	if r.bound, err = o.Job.Bind(o.BusinessDate, o.AsOf); err != nil {
 		return nil, err
 	}
-	if !remoteJob(r.bound) {
+	if !remoteJob(r.bound, false) {
 		return nil, fail.New(fail.Usage, "no source of the job %s is pulled; its files lie where the job reads them", o.Job.Name).
 			WithHint("run it: recon-batch run --business-date %s %s", o.BusinessDate, shellQuote(o.Job.File))
 	}

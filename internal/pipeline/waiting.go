@@ -37,7 +37,6 @@ func (r *run) await(ctx context.Context) error {
 	list := slices.DeleteFunc(slices.Clone(r.watched), func(w *watched) bool { return w.input.Source.Need == rules.Optional })
 	began := time.Now()
 	deadline := began.Add(r.WaitForInputs)
-	since := map[*watched]time.Time{}
 	said, saidAt := "", time.Time{}
 	for every := firstLook; ; every = min(time.Duration(float64(every)*lookGrowth), longestLook) {
 		var late []*watched
@@ -49,20 +48,16 @@ func (r *run) await(ctx context.Context) error {
 			if w.err != nil && fail.ClassOf(w.err) != fail.Temporary {
 				return w.err
 			}
-			if w.why() == "" {
-				continue
+			if w.why() != "" {
+				late = append(late, w)
 			}
-			if since[w].IsZero() {
-				since[w] = time.Now()
-			}
-			late = append(late, w)
 		}
 		now := time.Now()
 		if len(late) == 0 || !now.Before(deadline) {
 			break
 		}
 		next := min(nextLook(late, every), deadline.Sub(now))
-		if text := lateWords(late, since); text != said || now.Sub(saidAt) >= beat {
+		if text := lateWords(late); text != said || now.Sub(saidAt) >= beat {
 			said, saidAt = text, now
 			r.emitNote("waiting for %s; next look in %s, until %s at the latest", text, next.Round(100*time.Millisecond), seenAt(deadline))
 		}
@@ -91,10 +86,10 @@ func nextLook(late []*watched, every time.Duration) time.Duration {
 }
 
 // lateWords names what a run waits for.
-func lateWords(late []*watched, since map[*watched]time.Time) string {
+func lateWords(late []*watched) string {
 	var parts []string
 	for _, w := range late {
-		parts = append(parts, fmt.Sprintf("%s since %s (%s)", w.name(), seenAt(since[w]), w.why()))
+		parts = append(parts, fmt.Sprintf("%s since %s (%s)", w.name(), seenAt(w.since), w.why()))
 	}
 	return strings.Join(parts, ", ")
 }
