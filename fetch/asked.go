@@ -47,6 +47,7 @@ type Answer struct {
 	File    string    `json:"file,omitempty"`   // of the answer as it came, below the same folder
 	SHA256  string    `json:"sha256,omitempty"` // of that file
 	Why     string    `json:"why,omitempty"`    // it is unknown, or its silence proves nothing
+	Later   bool      `json:"later,omitempty"`  // it is unknown since the service did not answer, and may the next time
 
 	Err error `json:"-"` // why it is unknown
 }

@@ -57,6 +57,20 @@ func Proved(job *rules.Bound, s ColumnSet, res *extract.Relation) string {
 	return and(covered, not(unexplained))
 }
 
+// Silent is a boolean over the operation: the lookups of every account that has some and should
+// know it were silent about it, so that their silence proves that it has no effect.
+func Silent(job *rules.Bound, s ColumnSet, res *extract.Relation) string {
+	accounts := map[string]bool{}
+	for _, l := range res.Lookups {
+		accounts[l.Source.Coverage.Account] = true
+	}
+	var all []string
+	for _, a := range sortedKeys(accounts) {
+		all = append(all, or([]string{not(Knows(s, res.Coverage, a)), silent(job, s, res.Lookups, a)}))
+	}
+	return and(append(all, not(heard(s, res.Lookups)))...)
+}
+
 // heard is true where some lookup found something under a key of the operation.
 func heard(s ColumnSet, list []extract.Lookup) string {
 	var found []string

@@ -175,7 +175,7 @@ func (k *looking) all(ctx context.Context, questions [][]string) (*fetch.Asked, 
 					a.Finding, a.Covers, a.Err = fetch.Unknown, time.Time{}, silence
 				}
 				if a.Err != nil {
-					a.Why = k.c.Secrets.Hide(a.Err.Error())
+					a.Why, a.Later = k.c.Secrets.Hide(a.Err.Error()), fail.ClassOf(a.Err) == fail.Temporary
 				}
 				said[key] = a.Finding
 				out.Answers = append(out.Answers, a)
@@ -289,7 +289,7 @@ func (k *looking) ask(ctx context.Context, key string) (fetch.Answer, error) {
 			if !lone(ctx, err) {
 				return fetch.Answer{}, err
 			}
-			return fetch.Answer{Key: key, Finding: fetch.Unknown, Err: err}, nil
+			return fetch.Answer{Key: key, Finding: fetch.Unknown, Err: quiet(err, key)}, nil
 		}
 		k.stored[key] = pg
 	}
@@ -304,6 +304,19 @@ func (k *looking) ask(ctx context.Context, key string) (fetch.Answer, error) {
 		}
 	}
 	return a, nil
+}
+
+// quiet takes a key out of what is said about it: it may be a field that outputs hide.
+func quiet(err error, key string) error {
+	hide := []string{"/" + url.PathEscape(key), "/{key}"}
+	if len(key) > 5 {
+		hide = append(hide, key, "{key}", url.QueryEscape(key), "{key}")
+	}
+	class, hint := fail.Input, "see the answer of the service"
+	if e, ok := errors.AsType[*fail.Error](err); ok {
+		class, hint = e.Class, e.Hint
+	}
+	return fail.New(class, "%s", strings.NewReplacer(hide...).Replace(err.Error())).WithHint("%s", hint)
 }
 
 // bring asks about a key and stores what comes, if it is an answer.

@@ -268,6 +268,20 @@ func TestLookupKilled(t *testing.T) {
 	}
 }
 
+// TestLookupQuiet: what is said about an answer does not quote the key, which outputs may hide.
+func TestLookupQuiet(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "no", map[string]int{"/by/person-4711": 500, "/by/7": 418}[r.URL.Path])
+	}))
+	t.Cleanup(s.Close)
+	_, got := lookUp(t, questions(t, by, s.URL, "person-4711", "7"))
+	for i, want := range []string{"/by/{key} answers 500", "/by/{key} answers 418"} {
+		if why := got.Answers[i].Why; !strings.Contains(why, want) || strings.Contains(why, "4711") {
+			t.Error(why)
+		}
+	}
+}
+
 // TestLookupSecret: an answer that repeats a secret is not kept, and no text quotes it.
 func TestLookupSecret(t *testing.T) {
 	const canary = "canary-4711-do-not-write"

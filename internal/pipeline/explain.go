@@ -31,65 +31,78 @@ func Explain(ctx context.Context, o Options, run, id string) (m *Manifest, out [
 	if err != nil {
 		return nil, nil, err
 	}
+	err = o.judgedAgain(ctx, dir, m, nil, func(x *explainer) error {
+		out, err = x.explain(id)
+		return err
+	})
+	return m, out, err
+}
+
+// judgedAgain judges a published run again from the files that it read, and lets look ask
+// what is left. asked, where it is not nil, are the folders of what lookups were asked, by
+// source, in place of those of the run.
+func (o Options) judgedAgain(ctx context.Context, dir string, m *Manifest, asked map[string]string, look func(*explainer) error) (err error) {
 	b, err := o.boundFor(m)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	budget, err := NewBudget(o.Memory)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	stage := o.StageDir
 	if stage == "" {
 		stage = filepath.Join(o.OutPath(), ".stage")
 	}
 	if stage, err = filepath.Abs(stage); err != nil {
-		return nil, nil, diskError(err, "the stage folder cannot be found")
+		return diskError(err, "the stage folder cannot be found")
 	}
 	files := filepath.Join(stage, "files")
 	if err := os.MkdirAll(files, 0o700); err != nil {
-		return nil, nil, diskError(err, "the stage folder cannot be made")
+		return diskError(err, "the stage folder cannot be made")
 	}
 	former := knowersOf(outOfRun(dir), b.Job, m)
 	db, err := duck.Open(ctx, duck.Options{
 		MemoryBytes: budget.DuckDB, Threads: o.threads(), SpillDir: filepath.Join(stage, "spill"), Allowed: append([]string{files, dir}, former.dirs()...),
 	})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	x := &explainer{ctx: ctx, db: db, b: b, dir: dir}
 	if err := pulledBefore(b, m, outOfRun(dir)); err != nil {
-		return nil, nil, err
+		return err
 	}
 	earlier, err := knownFiles(outOfRun(dir), m)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	for i, side := range rules.Sides {
-		opt := extract.Options{StageDir: files, BaseDir: o.baseDir(), Pinned: asFound(m, side), Earlier: earlier}
+		opt := extract.Options{StageDir: files, BaseDir: o.baseDir(), Pinned: asAsked(b, side, asFound(m, side), asked), Earlier: earlier}
 		if x.rels[i], err = extract.Load(ctx, db, b, side, opt); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
-	if err := sameInputs(m, inputsOf(o.baseDir(), x.rels[0], x.rels[1])); err != nil {
-		return nil, nil, err
+	was := m
+	if asked != nil {
+		was = nil // what is there now stands in the place of what the run was told
+	} else if err := sameInputs(m, inputsOf(o.baseDir(), x.rels[0], x.rels[1])); err != nil {
+		return err
 	}
-	if _, err := lookups(ctx, db, b, x.rels[1], m, outOfRun(dir), nil); err != nil {
-		return nil, nil, err
+	if _, err := lookups(ctx, db, b, x.rels[1], was, outOfRun(dir), nil); err != nil {
+		return err
 	}
 	outcome, err := match.Run(ctx, db, b, x.rels[0], x.rels[1], match.Options{})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	if _, err := classify.Run(ctx, db, b, x.rels[0], x.rels[1], outcome, former.former()...); err != nil {
-		return nil, nil, err
+		return err
 	}
 	if err := x.claimed(outcome); err != nil {
-		return nil, nil, err
+		return err
 	}
-	out, err = x.explain(id)
-	return m, out, err
+	return look(x)
 }
 
 // publishedRun finds the folder and manifest of a run of the job and date.

@@ -578,3 +578,93 @@ func TestLookupKilledRun(t *testing.T) {
 	}
 	a.want("op-4 absent/no_result requeue")
 }
+
+// TestRecheck: just before somebody acts, the service is asked again.
+func TestRecheck(t *testing.T) {
+	a := newAsking(t)
+	front := testproxy.New(t, a.p.URL)
+	a.url = front.URL
+	a.job(lookupDay)
+	res := a.run()
+	queues := func() string {
+		var b strings.Builder
+		list, err := filepath.Glob(filepath.Join(a.dir, "out/ask/2024-03-05/current/queues/*"))
+		if err != nil || len(list) == 0 {
+			t.Fatal(err)
+		}
+		for _, path := range list {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Write(text)
+		}
+		return b.String()
+	}
+	before := queues()
+	check := func(item, outcome, why string, doNotSend, later bool) *Rechecked {
+		t.Helper()
+		r, err := Recheck(t.Context(), a.options(), "", item)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Outcome != outcome || !strings.Contains(r.Why, why) || r.DoNotSend != doNotSend || r.Temporary != later {
+			t.Errorf("%s: %+v", item, r)
+		}
+		return r
+	}
+	a.p.asked()
+	r := check("op-4", StillStands, "the service has no record of it", false, false)
+	if got := a.p.asked(); got != "op-4 k4" || r.RunID != res.Manifest.RunID || r.Was.Queue != "requeue" {
+		t.Errorf("asked %s, %+v", got, r)
+	}
+	if _, err := os.Stat(filepath.Join(a.dir, "out", r.Evidence, "service/snapshot.json")); err != nil {
+		t.Error(err)
+	}
+	check("op-3", StillStands, "the service says what the run was told", false, false)
+	check("op-1", StillStands, "the service says what the run was told", false, false)
+	// The effect has come since.
+	a.p.know("k4", `{"id": "ch-4", "reference": "op-4", "request": "k4", "status": "ok", "money": {"value": "4"}, "booked": "2024-03-06T08:20:01Z", "updated": "2024-03-06T08:20:01Z"}`)
+	r = check("op-4", Changed, "it was requeue, absent/no_result, and is confirm, correct/equal now: the service has a record of it", true, false)
+	if r.Now.Class != "correct" {
+		t.Errorf("%+v", r)
+	}
+	// By the id of its item, which the queue has.
+	item := ""
+	queue, err := os.ReadFile(filepath.Join(a.dir, "out/ask/2024-03-05/current/queues/requeue.ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(queue)) {
+		var x struct {
+			ItemID      string `json:"item_id"`
+			OperationID string `json:"operation_id"`
+		}
+		if json.Unmarshal([]byte(line), &x) == nil && x.OperationID == "op-4" {
+			item = x.ItemID
+		}
+	}
+	r = check(item, Changed, "is confirm", true, false)
+	if r.Item != item || item == "" || !strings.HasPrefix(r.Recheck, "No result under recheck_key") || r.Expires == "" {
+		t.Errorf("%+v", r)
+	}
+	// It has failed there: nobody may take that for nothing.
+	a.p.know("k4", `{"id": "ch-4", "reference": "op-4", "request": "k4", "status": "no", "money": {"value": "4"}, "booked": "2024-03-06T08:20:01Z", "updated": "2024-03-06T08:20:01Z"}`)
+	check("op-4", Changed, "ambiguous/coverage_incomplete now", true, false)
+	// The service does not answer, or not about this.
+	front.Rule(func(int, *http.Request) testproxy.Fault { return testproxy.Fault{Status: 503} })
+	check("op-4", CannotSay, "could not be asked", true, true)
+	front.Rule(func(int, *http.Request) testproxy.Fault { return testproxy.Fault{Status: 200, Body: "<html>"} })
+	check("op-4", CannotSay, "could not be asked", true, false)
+	front.Rule(func(int, *http.Request) testproxy.Fault { return testproxy.Fault{Status: 200, Body: `{"data": []}`} })
+	check("op-1", CannotSay, "although the run had one", false, false)
+	if queues() != before {
+		t.Error("the queues are other ones")
+	}
+	for item, want := range map[string]string{"op-99": "no item", "": "no item"} {
+		if _, err := Recheck(t.Context(), a.options(), "", item); fail.ClassOf(err) != fail.Usage || !containsText(err, want) {
+			t.Errorf("%q: %v", item, err)
+		}
+	}
+	noCanary(t, a.dir)
+}
