@@ -440,6 +440,7 @@ func TestV26Coverage(t *testing.T) {
 			j.Types["charge"] = p
 		}, each(func(i *extract.Interval) { i.Proves = rules.SettledOnly }), one, "operation_id\n", absent},
 		{"proves presence only", nil, each(func(i *extract.Interval) { i.Proves = rules.PresenceOnly }), one, "operation_id\n", incomplete},
+		{"proves failures only", nil, each(func(i *extract.Interval) { i.Proves = rules.FailuresOnly }), one, "operation_id\n", incomplete},
 		{"every account that should know", func(j *rules.Job) {
 			j.Results.Sources = append(j.Results.Sources, rules.Source{Coverage: rules.Coverage{Account: "late", Complete: true}})
 		}, nil, one, "operation_id\n", incomplete},
