@@ -22,6 +22,7 @@ import (
 	"github.com/recon-batch/recon-batch/fetch/listing"
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/internal/testproxy"
+	"github.com/recon-batch/recon-batch/internal/testsftp"
 	"github.com/recon-batch/recon-batch/internal/testversity"
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -389,4 +390,30 @@ func TestCheck(t *testing.T) {
 	if problems := kinds.Of(rules.FromListing).Check(t.Context(), r.Request); len(problems) != 1 || !strings.Contains(problems[0], "allow s3:GetObject") {
 		t.Errorf("%q", problems)
 	}
+}
+
+// TestServer: the files of an SFTP server are records as those of a folder are.
+func TestServer(t *testing.T) {
+	server := testsftp.Start(t)
+	put(t, filepath.Join(server.Root, "in", "B-2_v3.pdf"), "beta")
+	put(t, filepath.Join(server.Root, "in", "A-1.pdf"), "")
+	if err := os.Chmod(filepath.Join(server.Root, "in"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"B-2_v3.pdf", "A-1.pdf"} {
+		if err := os.Chmod(filepath.Join(server.Root, "in", name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	source := fmt.Sprintf(`path: "sftp://%s%s/in/*.pdf", sftp: {user: %s, private_key: {file: %q}, host_keys: ["%s"], allow_private: true}, listing: {digest: sha256, `+names+`}`,
+		server.Addr, server.Root, server.User, server.Key, server.HostKeys["ed25519"])
+	const modified = `"modified":"2026-08-20T10:00:00Z"`
+	request(t, t.TempDir(), source).wantRecords(
+		`{"name":"A-1.pdf","path":"A-1.pdf","size":0,`+modified+`,"digest":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","number":"A-1"}`,
+		`{"name":"B-2_v3.pdf","path":"B-2_v3.pdf","size":4,`+modified+`,"digest":"f44e64e75f3948e9f73f8dfa94721c4ce8cbb4f265c4790c702b2d41cfbf2753","number":"B-2","edition":"3"}`)
+	empty := strings.Replace(source, "/in/*.pdf", "/in/*.xml", 1)
+	if s, _, err := request(t, t.TempDir(), empty).try(); err != nil || len(s.Files) != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	request(t, t.TempDir(), strings.Replace(empty, "{digest", "{may_be_empty: true, digest", 1)).wantRecords()
 }

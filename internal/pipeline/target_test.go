@@ -208,7 +208,7 @@ func (n *nights) options(date string) Options {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	return Options{Job: job, BusinessDate: date, Out: n.out(), Threads: 1, Until: time.Now().Add(5 * time.Second)}
+	return Options{Job: job, BusinessDate: date, Out: n.out(), Threads: 1, Until: time.Now().Add(5 * time.Minute)}
 }
 
 const targetLimit = "limits: {blast_radius: {compensate: {baseline: {runs: 4, factor: 9}}}}"
