@@ -210,7 +210,7 @@ func (l *look) one(ctx context.Context, name string, most int64) ([]byte, error)
 
 // most is how much is read of a manifest, and of a marker.
 const (
-	mostManifest = 64 << 20
+	mostManifest = 16 << 20
 	mostMarker   = 64 << 10
 )
 

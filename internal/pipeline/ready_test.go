@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	"golang.org/x/crypto/ssh"
@@ -173,6 +174,54 @@ func TestReadyPlaces(t *testing.T) {
 			o.LastSnapshots = true
 			if _, err := Run(t.Context(), o); fail.ClassOf(err) != fail.Input || !strings.Contains(err.Error(), "was not taken under its ready rules") {
 				t.Errorf("other rules: %v", err)
+			}
+		})
+	}
+}
+
+// TestWaitForPlaces: what comes into a bucket or onto a server while a run waits is read,
+// rule by rule; a source without rules is waited for until it is there.
+func TestWaitForPlaces(t *testing.T) {
+	for name, start := range map[string]func(*testing.T) *delivery{"s3": inBucket, "sftp": onServer} {
+		t.Run(name, func(t *testing.T) {
+			d := start(t)
+			dir := t.TempDir()
+			job := filepath.Join(dir, "job.yaml")
+			text := strings.NewReplacer("ADDRESS", d.address, "PLACE", d.keys, "ROOT", d.root).Replace(readyDay)
+			i, j := strings.Index(text, "  ready:"), strings.Index(text, "  coverage: complete\n  fields: {operation_id: id, amount: {type: decimal, scale: 2}, currency: {type: currency}}\nmatch")
+			const rows = "id,amount,currency\no1,10.00,EUR\n"
+			write(t, filepath.Join(dir, "ops.csv"), rows)
+			for _, c := range []struct {
+				rules string
+				steps map[string]func() // by what the run says that it waits for
+			}{
+				{"", map[string]func(){"there is no file": func() { d.put("a.csv", rows) }}},
+				{"  ready: {marker: \"" + d.root + "{date}/DONE\", renamed: true}\n", map[string]func(){
+					"DONE is not there": func() { d.put("a.csv.part", rows); d.put("DONE", "") },
+					"a.csv.part is":     func() { d.remove("a.csv.part"); d.put("a.csv", rows) },
+				}},
+			} {
+				write(t, job, text[:i]+c.rules+text[j:])
+				loaded, err := rules.Load(job)
+				if err != nil {
+					t.Fatal(err)
+				}
+				said := map[string]bool{}
+				res, err := Run(t.Context(), Options{Job: loaded, BusinessDate: "2020-01-01", WaitForInputs: 5 * time.Minute, Progress: func(e Event) {
+					for part, step := range c.steps {
+						if e.Kind == Note && strings.HasPrefix(e.Note, "waiting for results.results since ") && strings.Contains(e.Note, part) && !said[part] {
+							said[part] = true
+							step()
+						}
+					}
+				}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := classes(res); got != "operations correct 1, results correct 1" || len(said) != len(c.steps) {
+					t.Errorf("%s, after %v", got, said)
+				}
+				d.remove("a.csv")
 			}
 		})
 	}
