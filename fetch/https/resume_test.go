@@ -98,6 +98,25 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// TestDiskFull: a disk that takes no more ends the pull as what it is, and what it took before
+// is not asked for again.
+func TestDiskFull(t *testing.T) {
+	w := newWorld(t)
+	plain := httptest.NewServer(w)
+	defer plain.Close()
+	body := noise(23, 9<<20)
+	w.put("big.csv", body)
+	dir := t.TempDir()
+	end := testpull.Full(t, testpull.Command(t, "TEST_URL="+plain.URL+"/big.csv", "TEST_DIR="+dir), dir, 5<<20+1)
+	w.spoil(nil)
+	a := requestAt(t, plain.URL+"/big.csv")
+	a.Dir = dir
+	whole(t, a, pulled(t, a), "big.csv", body)
+	if g := w.requests("GET"); len(g) != 1 || g[0].span != fmt.Sprintf("bytes=%d-", end) || end != 5<<20 {
+		t.Errorf("%+v, %d bytes are stored", g, end)
+	}
+}
+
 // repeated is a file that is made while it is read: one block, again and again.
 type repeated struct{ size int64 }
 

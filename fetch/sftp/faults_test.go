@@ -148,7 +148,7 @@ func TestSmallPackets(t *testing.T) {
 	body := noise(13, 3<<20+17)
 	s.put("a.csv", body, noon)
 	for _, packet := range []int{1000, 8 << 10, 32<<10 - 1} {
-		s.packet = packet
+		s.set(func() { s.packet = packet })
 		a := s.request("a.csv")
 		snap := pulled(t, a)
 		a.Whole(t, snap, map[string][]byte{"a.csv": body})
@@ -163,7 +163,7 @@ func TestListedTwice(t *testing.T) {
 	t.Setenv("SFTP_TEST_PASSWORD", password)
 	s := newServer(t)
 	s.put("a.csv", nil, noon)
-	s.twice = true
+	s.set(func() { s.twice = true })
 	if _, err := fetch.Pull(context.Background(), quick, s.request("*.csv").Request); fail.ClassOf(err) != fail.Input || !strings.Contains(err.Error(), "a.csv is listed twice") {
 		t.Error(err)
 	}

@@ -115,6 +115,27 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// TestDiskFull: a disk that takes no more ends the pull as what it is, and what it took before
+// is not asked for again.
+func TestDiskFull(t *testing.T) {
+	w := newWorld(t)
+	body := noise(34, 9<<20)
+	w.put("big.csv", body)
+	dir := t.TempDir()
+	end := testpull.Full(t, testpull.Command(t, w.child(t, "big.csv", dir)...), dir, 5<<20)
+	if end != 4<<20 {
+		t.Errorf("%d bytes are stored", end)
+	}
+	w.proxy.Limit(func(n int) int64 { return map[int]int64{1: int64(len(body)) - end + 2<<20}[n] })
+	a := w.request(w.at("in/big.csv"))
+	a.Dir = dir
+	s := pulled(t, a)
+	a.Whole(t, s, map[string][]byte{"big.csv": body})
+	if s.Retries != 0 || w.proxy.Connections() != 1 {
+		t.Errorf("more than the rest was asked for: %d attempts more, %d connections", s.Retries, w.proxy.Connections())
+	}
+}
+
 // TestLarge: memory does not grow with the file, which has holes, since the disk need not hold
 // it twice.
 func TestLarge(t *testing.T) {

@@ -34,7 +34,6 @@ type server struct {
 	twice    bool                               // it lists every file twice
 	logins   int                                // times that somebody tried to prove who they are
 	conns    map[net.Conn]bool                  //
-	shown    map[string]int                     // connections by key
 	finished chan struct{}
 }
 
@@ -107,6 +106,13 @@ func (s *server) remove(name string) {
 	delete(s.files, "/in/"+name)
 }
 
+// set changes the server while nothing is asked of it.
+func (s *server) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
 // spoil sets the fault, and forgets what was counted.
 func (s *server) spoil(f func(op, name string, n int) error) {
 	s.mu.Lock()
@@ -119,6 +125,13 @@ func (s *server) counted(op, name string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.count[op+" "+name]
+}
+
+// tried tells how often somebody tried to prove who they are.
+func (s *server) tried() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.logins
 }
 
 // reset ends all connections.

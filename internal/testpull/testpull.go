@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package testpull starts the program of a test again as one that pulls, so that a test can
 // kill it, or see how much memory it takes. Only tests import it.
 package testpull
@@ -7,8 +9,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -16,14 +21,23 @@ import (
 	"github.com/recon-batch/recon-batch/internal/fail"
 )
 
-// variable is set for a program that pulls.
-const variable = "RECON_TEST_PULL"
+const (
+	variable = "RECON_TEST_PULL"      // is set for a program that pulls
+	limit    = "RECON_TEST_PULL_MOST" // bytes that its files may have
+)
 
 // Main is for TestMain: it runs the tests, or, in a program that [Command] made, pull. That
 // program ends with the status of the error, and says how much memory it took.
 func Main(m *testing.M, pull func() error) {
 	if os.Getenv(variable) == "" {
 		os.Exit(m.Run())
+	}
+	if most, err := strconv.ParseUint(os.Getenv(limit), 10, 64); err == nil {
+		signal.Ignore(syscall.SIGXFSZ)
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: most, Max: most}); err != nil {
+			fmt.Println(err)
+			os.Exit(int(fail.Internal))
+		}
 	}
 	if err := pull(); err != nil {
 		fmt.Println("error:", err)
@@ -117,6 +131,21 @@ func Kill(t testing.TB, cmd *exec.Cmd, dir string, after int64) (end int64) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, fetch.SnapshotFile)); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("a killed pull left a snapshot: %v", err)
+	}
+	return Stored(t, dir)
+}
+
+// Full runs a program that pulls where no file may have more than some bytes, as on a disk
+// that is full, and fails where that ends otherwise. It tells how many bytes are stored.
+func Full(t testing.TB, cmd *exec.Cmd, dir string, most int64) (end int64) {
+	t.Helper()
+	cmd.Env = append(cmd.Env, fmt.Sprint(limit, "=", most))
+	out, err := cmd.Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != int(fail.Resources) || !strings.Contains(string(out), "cannot be written") {
+		t.Fatalf("%v %s", err, out)
+	}
+	if names, err := os.ReadDir(filepath.Join(dir, fetch.FilesDir)); err != nil || len(names) > 0 {
+		t.Fatalf("a pull without disk left %v %v", names, err)
 	}
 	return Stored(t, dir)
 }
