@@ -21,6 +21,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path"
@@ -191,6 +192,9 @@ func (t *Target) Swap(ctx context.Context, name string, text []byte, version str
 func (t *Target) upload(ctx context.Context, dir, key string, of File) error {
 	file := filepath.Join(dir, filepath.FromSlash(of.Path))
 	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return t.b.Fail(fail.Integrity, "send the run from a machine that has all of it, or restore it from a backup", "%s is not here", file)
+	}
 	if err != nil {
 		return fail.Disk(err, "%s cannot be published", file)
 	}

@@ -391,6 +391,17 @@ func TestAltered(t *testing.T) {
 	}
 }
 
+// TestLost: a run of which a file is not here is not sent as if it were whole.
+func TestLost(t *testing.T) {
+	w := newWorld(t)
+	dir := folder(t, files)
+	list := append(listed(t, dir), File{Path: "operations.parquet", Size: 1})
+	err := w.target(rules.ChecksumsRequired).Send(context.Background(), dir, "2026-08-20/r1", list)
+	if fail.ClassOf(err) != fail.Integrity || !strings.Contains(err.Error(), "operations.parquet is not here") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestBring: what was sent comes back, and nothing else.
 func TestBring(t *testing.T) {
 	w := newWorld(t)
