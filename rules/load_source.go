@@ -138,7 +138,7 @@ var formatEndings = map[string]Format{
 func (d *decoder) format(o *object, s *Source) {
 	name := string(s.Path)
 	if s.Remote != nil && s.Remote.HTTPS != nil {
-		name, _, _ = strings.Cut(name, "?")
+		name = name[:strings.IndexAny(name+"?", "?#")]
 	}
 	if s.IsListing() {
 		name = ListingFile("")
