@@ -30,6 +30,9 @@ type Options struct {
 	// Kept, where set, gives the path of bytes that are kept elsewhere under their digest,
 	// for pinned files; "" where they are not.
 	Kept func(sha256 string) string
+	// Secret reads what a job file only refers to; what names the key in errors. It may be
+	// nil where the records of no source are signed.
+	Secret func(s rules.Secret, what string) (string, error)
 	// Earlier are the files that runs of earlier business dates read, oldest first; Former
 	// those of the former runs of this date, the latest run first. Of sources with an
 	// identity alone.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/internal/secret"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -108,10 +109,15 @@ func (w *world) source(side rules.Side, path string, change func(*rules.Source, 
 	w.job.Inputs[side] = append(w.job.Inputs[side], in)
 }
 
+// secret reads a secret in a file of the world.
+func (w *world) secret(s rules.Secret, what string) (string, error) {
+	return secret.Text(s, w.dir, what)
+}
+
 // load loads a side and reads its rows.
 func (w *world) load(side rules.Side) (*Relation, []Row, error) {
 	w.t.Helper()
-	rel, err := Load(w.t.Context(), w.db, w.job, side, Options{StageDir: w.stage, BaseDir: w.dir})
+	rel, err := Load(w.t.Context(), w.db, w.job, side, Options{StageDir: w.stage, BaseDir: w.dir, Secret: w.secret})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/recon-batch/recon-batch/internal/fail"
-	"github.com/recon-batch/recon-batch/internal/secret"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -200,10 +199,13 @@ func (c *signatureCheck) good(text, encoding string) bool {
 }
 
 // signatureKeys reads the keys of a source whose records are signed.
-func signatureKeys(g *rules.Signature, base, source string) ([][]byte, error) {
+func signatureKeys(g *rules.Signature, read func(rules.Secret, string) (string, error), source string) ([][]byte, error) {
+	if read == nil {
+		return nil, fail.New(fail.Internal, "nothing reads the keys of the source %s", source)
+	}
 	var out [][]byte
 	for i, s := range g.Secrets {
-		text, err := secret.Text(s, base, fmt.Sprintf("signature.secrets[%d] of the source %s", i, source))
+		text, err := read(s, fmt.Sprintf("signature.secrets[%d] of the source %s", i, source))
 		if err != nil {
 			return nil, fail.Wrap(fail.Usage, err, "the signatures of the source %s cannot be checked", source).
 				WithHint("set the variable, or put the file in its place")

@@ -153,7 +153,7 @@ func TestSignatureKeys(t *testing.T) {
 	}
 	// What a run checked and staged is read again without the keys.
 	pins := []Pinned{{Source: "hooks", Path: "hooks.ndjson", SHA256: first.Files[0].SHA256, SignedWith: first.Files[0].SignedWith}}
-	rel, err := Load(t.Context(), w.db, w.job, rules.Results, Options{StageDir: w.stage, BaseDir: w.dir, Pinned: pins})
+	rel, err := Load(t.Context(), w.db, w.job, rules.Results, Options{StageDir: w.stage, BaseDir: w.dir, Secret: w.secret, Pinned: pins})
 	if err != nil || rel.Records != 1 || len(rel.Rejects) != 0 {
 		t.Errorf("pinned: %v, %+v", err, rel)
 	}

@@ -104,7 +104,7 @@ func (s *stager) signed(plan *stagePlan, f *foundFile) (err error) {
 	if g == nil {
 		return nil
 	}
-	if plan.keys, err = signatureKeys(g, s.opt.BaseDir, f.source.Name); err == nil {
+	if plan.keys, err = signatureKeys(g, s.opt.Secret, f.source.Name); err == nil {
 		plan.signedWith = keysName(plan.keys)
 		return nil
 	}

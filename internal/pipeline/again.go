@@ -106,7 +106,7 @@ func Reread(ctx context.Context, o Options, dir string, look func(*Reading) erro
 		return err
 	}
 	for i, side := range rules.Sides {
-		opt := extract.Options{StageDir: files, BaseDir: o.baseDir(), Pinned: pinnedOf(r.Manifest, side), Earlier: earlier}
+		opt := extract.Options{StageDir: files, BaseDir: o.baseDir(), Secret: o.secret, Pinned: pinnedOf(r.Manifest, side), Earlier: earlier}
 		if r.Rels[i], err = extract.Load(ctx, r.DB, r.Bound, side, opt); err != nil {
 			return cannot(r.Manifest, err)
 		}

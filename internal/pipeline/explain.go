@@ -78,7 +78,7 @@ func (o Options) judgedAgain(ctx context.Context, dir string, m *Manifest, asked
 		return err
 	}
 	for i, side := range rules.Sides {
-		opt := extract.Options{StageDir: files, BaseDir: o.baseDir(), Pinned: asAsked(b, side, asFound(m, side), asked), Earlier: earlier}
+		opt := extract.Options{StageDir: files, BaseDir: o.baseDir(), Secret: o.secret, Pinned: asAsked(b, side, asFound(m, side), asked), Earlier: earlier}
 		if x.rels[i], err = extract.Load(ctx, db, b, side, opt); err != nil {
 			return err
 		}

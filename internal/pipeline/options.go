@@ -8,6 +8,7 @@ import (
 
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/internal/secret"
 	"github.com/recon-batch/recon-batch/report"
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -81,6 +82,11 @@ func (o Options) baseDir() string {
 		return o.base
 	}
 	return filepath.Dir(o.Job.File)
+}
+
+// secret reads what the job file only refers to.
+func (o Options) secret(s rules.Secret, what string) (string, error) {
+	return secret.Text(s, o.baseDir(), what)
 }
 
 func (o Options) threads() int {

@@ -388,7 +388,7 @@ func (r *run) load(ctx context.Context, db *duck.DB, job *rules.Bound, files str
 	for i, side := range rules.Sides {
 		wg.Go(func() {
 			rels[i], errs[i] = extract.Load(ctx, db, job, side, extract.Options{
-				StageDir: files, BaseDir: r.baseDir(), Progress: r.reading, Pinned: pinnedOf(r.again, side), Kept: keptOf(r.kept),
+				StageDir: files, BaseDir: r.baseDir(), Secret: r.secret, Progress: r.reading, Pinned: pinnedOf(r.again, side), Kept: keptOf(r.kept),
 				Earlier: r.registry.earlier, Former: r.registry.former,
 			})
 		})
