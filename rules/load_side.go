@@ -251,9 +251,12 @@ func (d *decoder) fieldsOfSource(src *Source, path string) {
 // coverageOfSide: without any declaration a side counts as complete; with one,
 // every source must say what it covers.
 func (d *decoder) coverageOfSide(spec *SideSpec, paths []string) {
-	declared := slices.ContainsFunc(spec.Sources, func(s Source) bool { return s.Coverage.Declared })
+	declared := slices.ContainsFunc(spec.Sources, func(s Source) bool { return s.Coverage.Declared && !s.IsLookup() })
 	for i := range spec.Sources {
 		c := &spec.Sources[i].Coverage
+		if spec.Sources[i].IsLookup() {
+			continue
+		}
 		if !declared {
 			c.Complete = true
 		} else if silent := spec.Side == Results && spec.Sources[i].Format == FormatPain002; !c.Declared && i < len(paths) && !silent { // statusCoverage has said more

@@ -92,6 +92,7 @@ func TestScripts(t *testing.T) {
 			"sametree":  cmdSameTree,
 			"terminate": cmdTerminate,
 			"keep":      cmdKeep,
+			"serve":     cmdServe,
 		},
 	})
 }

@@ -9,6 +9,7 @@ type Stage string
 const (
 	StageRules   Stage = "rules"
 	StageFetch   Stage = "fetch"
+	StageLookup  Stage = "lookup"
 	StageExtract Stage = "extract"
 	StageMatch   Stage = "match"
 	StageClass   Stage = "classify"
@@ -16,8 +17,9 @@ const (
 	StagePublish Stage = "publish"
 )
 
-// Stages in their order. A job without remote sources has no fetch.
-var Stages = []Stage{StageRules, StageFetch, StageExtract, StageMatch, StageClass, StageReport, StagePublish}
+// Stages in their order. A job without remote sources has no fetch, one without lookups no
+// lookup.
+var Stages = []Stage{StageRules, StageFetch, StageLookup, StageExtract, StageMatch, StageClass, StageReport, StagePublish}
 
 // Event tells how far a run is. Events of one run come one at a time.
 type Event struct {
