@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -117,30 +116,13 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// repeated is a file that is made while it is read: one block, again and again.
-type repeated struct{ size int64 }
-
-var block = noise(30, 1<<20)
-
-func (m repeated) ReadAt(p []byte, off int64) (int, error) {
-	n := 0
-	for n < len(p) && off < m.size {
-		k := copy(p[n:min(int64(len(p)), int64(n)+m.size-off)], block[off%int64(len(block)):])
-		n, off = n+k, off+int64(k)
-	}
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
 // TestLarge: memory does not grow with the file, which is made by the server of this test,
 // since the disk need not hold it twice.
 func TestLarge(t *testing.T) {
 	size := testpull.Size()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Etag", `"made"`)
-		http.ServeContent(w, r, "", noon, io.NewSectionReader(repeated{size}, 0, size))
+		http.ServeContent(w, r, "", noon, testpull.Repeated(size))
 	}))
 	defer server.Close()
 	dir := t.TempDir()

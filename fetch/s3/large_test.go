@@ -3,8 +3,6 @@ package s3
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,73 +15,22 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
 
 	"github.com/recon-batch/recon-batch/fetch"
+	"github.com/recon-batch/recon-batch/internal/testpull"
 )
-
-// childT is a test without a test: for a program that is started by one.
-type childT struct{ testing.TB }
-
-func (childT) Helper() {}
-func (childT) Fatalf(format string, args ...any) {
-	fmt.Printf(format+"\n", args...)
-	os.Exit(1)
-}
-func (childT) Fatal(args ...any) { fmt.Println(args...); os.Exit(1) }
-func (childT) TempDir() string   { return os.TempDir() }
-
-func childServer(url string) *httptest.Server { return &httptest.Server{URL: url} }
-
-// repeated is an object that is made while it is read: one block, again and again.
-type repeated struct{ size int64 }
-
-var block = noise(30, 1<<20)
-
-func (m repeated) ReadAt(p []byte, off int64) (int, error) {
-	n := 0
-	for n < len(p) && off < m.size {
-		k := copy(p[n:], block[off%int64(len(block)):])
-		n, off = n+k, off+int64(k)
-	}
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}
 
 // TestLarge: memory does not grow with the object. 5 GB in a nightly run. The object is
 // made by the server of this test, since the disk need not hold it twice.
 func TestLarge(t *testing.T) {
-	size := int64(600 << 20)
-	if testing.Short() {
-		size = 150 << 20
-	}
-	if os.Getenv("RECON_NIGHTLY") != "" {
-		size = 5 << 30
-	}
+	size := testpull.Size()
 	t.Setenv("TEST_ACCESS", "AKIATEST")
 	t.Setenv("TEST_SECRET", "a-secret-of-the-test")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Etag", `"made"`)
-		http.ServeContent(w, r, "", time.Unix(1787000000, 0), io.NewSectionReader(repeated{size}, 0, size))
+		http.ServeContent(w, r, "", time.Unix(1787000000, 0), testpull.Repeated(size))
 	}))
 	defer server.Close()
 	dir := t.TempDir()
-	cmd := start(t, server.URL, dir, "parallel: 4;part_size: 8388608")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v %s", err, out)
-	}
-	var kb int64
-	if _, err := fmt.Sscanf(string(out), "VmHWM: %d kB", &kb); err != nil {
-		t.Skipf("NOT TESTED: this system does not say how much memory was used: %q", out)
-	}
-	info, err := os.Stat(filepath.Join(dir, fetch.FilesDir, "big.csv"))
-	if err != nil || info.Size() != size {
-		t.Fatalf("%v %v", info, err)
-	}
-	t.Logf("%d MB of memory for %d MB", kb>>10, size>>20)
-	if kb>>10 > 300 {
-		t.Errorf("%d MB of memory", kb>>10)
-	}
+	testpull.Flat(t, start(t, server.URL, dir, "parallel: 4;part_size: 8388608"), filepath.Join(dir, fetch.FilesDir, "big.csv"), size)
 }
 
 // BenchmarkPull reads one large object from the server, as the source does: pinned,

@@ -5,43 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
-	"os/signal"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/recon-batch/recon-batch/fetch"
 	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/internal/testpull"
 )
-
-// stored reads which bytes of the big object an interrupted pull kept: from 0 to there.
-func stored(t *testing.T, dir string) (end int64) {
-	t.Helper()
-	lists, err := filepath.Glob(filepath.Join(dir, fetch.PartialDir, "*.list"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range lists {
-		text, err := os.ReadFile(l)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
-			var n int64
-			if _, err := fmt.Sscanf(line, "%d ", &n); err == nil && strings.HasSuffix(line, "\n") {
-				end = max(end, n)
-			}
-		}
-	}
-	return end
-}
 
 // notAgain fails where a pull asked for what was stored, and tells how many parts it asked for.
 func notAgain(t *testing.T, w *world, key string, end int64) int {
@@ -85,7 +60,7 @@ func TestResume(t *testing.T) {
 			if _, err := fetch.Pull(ctx, quick, a.Request); !errors.Is(err, error(gone)) {
 				t.Fatal(err)
 			}
-			end := stored(t, a.Dir)
+			end := testpull.Stored(t, a.Dir)
 			if end < 5<<20 || end > 12<<20 {
 				t.Fatalf("%d bytes are stored", end)
 			}
@@ -114,7 +89,7 @@ func TestResumeOfAnother(t *testing.T) {
 	if _, err := fetch.Pull(context.Background(), quick, a.Request); fail.ClassOf(err) != fail.Temporary {
 		t.Fatal(err)
 	}
-	if stored(t, a.Dir) == 0 {
+	if testpull.Stored(t, a.Dir) == 0 {
 		t.Fatal("nothing is stored")
 	}
 	body := noise(23, 5<<20)
@@ -124,50 +99,20 @@ func TestResumeOfAnother(t *testing.T) {
 	whole(t, a, pulled(t, a), map[string][]byte{"big.csv": body})
 }
 
-// child is what the test binary does where these variables are set: one pull.
+// TestMain is also the program that TestKilled kills: it pulls s3://evidence/in/big.csv.
 func TestMain(m *testing.M) {
-	if os.Getenv("TEST_CHILD") != "" {
-		child()
-		return
-	}
-	os.Exit(m.Run())
-}
-
-// child pulls s3://evidence/in/big.csv and says what it took.
-func child() {
-	w := &world{t: childT{}, proxy: &proxy{}, bucket: "evidence"}
-	w.proxy.Server = childServer(os.Getenv("TEST_CHILD"))
-	a := w.request("s3://evidence/in/big.csv", strings.Split(os.Getenv("TEST_KEYS"), ";")...)
-	a.Dir = os.Getenv("TEST_DIR")
-	if most, err := strconv.ParseUint(os.Getenv("TEST_MOST"), 10, 64); err == nil {
-		signal.Ignore(syscall.SIGXFSZ)
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: most, Max: most}); err != nil {
-			fmt.Println(err)
-			os.Exit(1)
-		}
-	}
-	if _, err := fetch.Pull(context.Background(), quick, a.Request); err != nil {
-		fmt.Println("error:", err)
-		os.Exit(int(fail.ClassOf(err)))
-	}
-	status, _ := os.ReadFile("/proc/self/status")
-	for line := range strings.Lines(string(status)) {
-		if strings.HasPrefix(line, "VmHWM:") {
-			fmt.Print(line)
-		}
-	}
+	testpull.Main(m, func() error {
+		w := &world{t: testpull.Child{}, proxy: &proxy{Server: &httptest.Server{URL: os.Getenv("TEST_SERVER")}}, bucket: "evidence"}
+		a := w.request("s3://evidence/in/big.csv", strings.Split(os.Getenv("TEST_KEYS"), ";")...)
+		a.Dir = os.Getenv("TEST_DIR")
+		_, err := fetch.Pull(context.Background(), quick, a.Request)
+		return err
+	})
 }
 
 func start(t testing.TB, endpoint, dir, keys string) *exec.Cmd {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program)
-	cmd.Env = append(os.Environ(), "TEST_CHILD="+endpoint, "TEST_DIR="+dir, "TEST_KEYS="+keys)
-	cmd.Stderr = os.Stderr
-	return cmd
+	return testpull.Command(t, "TEST_SERVER="+endpoint, "TEST_DIR="+dir, "TEST_KEYS="+keys)
 }
 
 // TestKilled: a program that is killed in mid-download leaves what the next one goes on
@@ -177,34 +122,15 @@ func TestKilled(t *testing.T) {
 	body := noise(24, 24<<20)
 	w.put("in/big.csv", body)
 	var sent atomic.Int64
-	reached := make(chan struct{})
 	w.proxy.spoil(func(rw http.ResponseWriter, r *http.Request, n int, f http.Handler) bool {
-		if r.Method == "GET" && sent.Add(1) == 12 {
-			close(reached)
+		if r.Method != "GET" || sent.Add(1) < 14 {
+			return false
 		}
-		if r.Method == "GET" && sent.Load() >= 14 {
-			<-r.Context().Done() // so that it does not end by itself
-			return true
-		}
-		return false
+		<-r.Context().Done() // so that it does not end by itself
+		return true
 	})
 	dir := t.TempDir()
-	cmd := start(t, w.proxy.URL, dir, "parallel: 2")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	<-reached
-	for stored(t, dir) < 8<<20 {
-		time.Sleep(time.Millisecond)
-	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait() // killed, which is its error
-	end := stored(t, dir)
-	if names, err := os.ReadDir(filepath.Join(dir, fetch.FilesDir)); err != nil || len(names) > 0 {
-		t.Fatalf("a killed pull left %v %v", names, err)
-	}
+	end := testpull.Kill(t, start(t, w.proxy.URL, dir, "parallel: 2"), dir, 8<<20)
 	w.proxy.spoil(nil)
 	a := w.request("s3://evidence/in/big.csv", "parallel: 2")
 	a.Dir = dir
@@ -222,16 +148,7 @@ func TestDiskFull(t *testing.T) {
 	body := noise(25, 6<<20)
 	w.put("in/big.csv", body)
 	dir := t.TempDir()
-	cmd := start(t, w.proxy.URL, dir, "parallel: 1")
-	cmd.Env = append(cmd.Env, fmt.Sprint("TEST_MOST=", 5<<19)) // two parts and a half
-	out, err := cmd.Output()
-	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != int(fail.Resources) || !strings.Contains(string(out), "cannot be written") {
-		t.Fatalf("%v %s", err, out)
-	}
-	if names, err := os.ReadDir(filepath.Join(dir, fetch.FilesDir)); err != nil || len(names) > 0 {
-		t.Fatalf("%v %v", names, err)
-	}
-	end := stored(t, dir)
+	end := testpull.Full(t, start(t, w.proxy.URL, dir, "parallel: 1"), dir, 5<<19) // two parts and a half
 	w.proxy.spoil(nil)
 	a := w.request("s3://evidence/in/big.csv", "parallel: 1")
 	a.Dir = dir

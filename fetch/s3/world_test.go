@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -24,6 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/recon-batch/recon-batch/fetch"
+	"github.com/recon-batch/recon-batch/internal/testpull"
 	"github.com/recon-batch/recon-batch/internal/testversity"
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -198,12 +198,7 @@ func whole(t testing.TB, a *asked, s *fetch.Snapshot, want map[string][]byte) {
 }
 
 // noise is content that no two parts of share.
-func noise(seed uint64, n int) []byte {
-	r := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), 7})
-	b := make([]byte, n)
-	_, _ = r.Read(b) // ChaCha8 never fails
-	return b
-}
+var noise = testpull.Noise
 
 // proxy passes requests on to a server, and spoils some of them.
 type proxy struct {

@@ -108,8 +108,10 @@ func (u Puller) begin(ctx context.Context, r *fetch.Request) (p *pull, end func(
 	if p.login, err = p.prepare(); err != nil {
 		return nil, nil, err
 	}
-	cancel := func() {}
-	if p.ctx = ctx; !r.Until.IsZero() {
+	var cancel context.CancelFunc
+	if r.Until.IsZero() {
+		p.ctx, cancel = context.WithCancel(ctx)
+	} else {
 		p.ctx, cancel = context.WithTimeoutCause(ctx, r.Until.Sub(r.Now()), errOver)
 	}
 	return p, func() { p.drop(p.current()); cancel() }, nil

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -183,4 +184,23 @@ func Noise(seed uint64, n int) []byte {
 	b := make([]byte, n)
 	_, _ = r.Read(b) // ChaCha8 never fails
 	return b
+}
+
+// Repeated is a file of some bytes that is made while it is read: one block, again and again.
+func Repeated(size int64) *io.SectionReader { return io.NewSectionReader(repeated{size}, 0, size) }
+
+type repeated struct{ size int64 }
+
+var block = Noise(30, 1<<20)
+
+func (m repeated) ReadAt(p []byte, off int64) (int, error) {
+	n := 0
+	for n < len(p) && off < m.size {
+		k := copy(p[n:min(int64(len(p)), int64(n)+m.size-off)], block[off%int64(len(block)):])
+		n, off = n+k, off+int64(k)
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
 }
