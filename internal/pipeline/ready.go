@@ -133,7 +133,12 @@ func (r *run) place(ctx context.Context, side rules.Side, in *rules.Input) (fetc
 // judge finds out by the ready rules of the job which files are read. What was looked at
 // while the run waited for its inputs is looked at once more: this is the look that counts.
 // All sources that are late are told at once.
-func (r *run) judge(ctx context.Context) error {
+func (r *run) judge(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			r.stage = StageFetch // for the note of the attempt: it is about what is brought
+		}
+	}()
 	if r.again != nil {
 		readyBefore(r.bound, r.again.Ready)
 		return nil
@@ -145,7 +150,6 @@ func (r *run) judge(ctx context.Context) error {
 	if err := lookAt(ctx, list); err != nil {
 		return err
 	}
-	r.stage = StageFetch // what follows is about what is brought
 	var late []*watched
 	for _, side := range rules.Sides {
 		r.bound.Inputs[side] = slices.Clone(r.bound.Inputs[side])
