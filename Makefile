@@ -74,7 +74,7 @@ lint: tools-needed $(STATICCHECK)
 
 # The packages in which goroutines share memory, with the engine linked in. -short: the
 # detector slows our own code down, and the long tests find no other interleavings.
-RACE_PACKAGES := ./internal/duck ./match/compare ./extract ./internal/pipeline ./fetch/...
+RACE_PACKAGES := ./internal/duck ./match/compare ./extract ./internal/pipeline ./fetch/... ./publish/...
 
 race: tools-needed
 	@go test -race -short -timeout 20m -json $(RACE_PACKAGES) | go run ./scripts/testsum

@@ -52,6 +52,9 @@ func (n *nights) noSecrets(b *bucket, said ...any) {
 // TestTargetFaults: what goes wrong while a run is sent ends in its class, with the run kept
 // here and nothing of it to be seen there; sending it again ends as if nothing had been.
 func TestTargetFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many runs")
+	}
 	b, n := newBucket(t), newNights(t)
 	n.files("2026-11-01", absent(1)...)
 	n.run("2026-11-01", b.to, Allowed{})
@@ -145,6 +148,9 @@ func TestTargetFaults(t *testing.T) {
 
 // TestBringFaults: what is brought is whole and what was published, or nothing is run.
 func TestBringFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many runs")
+	}
 	b, n := newBucket(t), newNights(t)
 	n.files("2026-11-01", absent(1)...)
 	n.files("2026-11-02", absent(2)...)
@@ -218,6 +224,9 @@ func TestKilledWhileSending(t *testing.T) {
 		_, err := Run(t.Context(), n.options("2026-11-02"))
 		t.Fatalf("it was not killed: %v", err)
 	}
+	if testing.Short() {
+		t.Skip("many runs")
+	}
 	b, n := newBucket(t), newNights(t)
 	n.files("2026-11-01", absent(1)...)
 	n.files("2026-11-02", absent(2)...)
@@ -225,7 +234,6 @@ func TestKilledWhileSending(t *testing.T) {
 	before := b.objects()
 	n.run("2026-11-02", b.to, Allowed{})
 	want := b.objects()
-	var keep string
 	for _, end := range []string{"/.conditions", "/report.json", "/manifest.json", "/nights/chain.json", "/2026-11-02/current"} {
 		for _, empty := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, disk lost %v", end, empty), func(t *testing.T) {
@@ -261,13 +269,13 @@ func TestKilledWhileSending(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				keep = strings.Join(res.Notes, "\n")
+				notes := strings.Join(res.Notes, "\n")
 				wantSame(t, "the bucket", b.objects(), want)
 				if res.NoOp != (!empty || end == "/nights/chain.json" || end == "/2026-11-02/current") {
-					t.Errorf("no-op %v, notes %s", res.NoOp, keep)
+					t.Errorf("no-op %v, notes %s", res.NoOp, notes)
 				}
-				if empty && end == "/nights/chain.json" && !strings.Contains(keep, "was sent to s3://runs/recon/nights/ before, and not published there: it is taken as it is") {
-					t.Errorf("notes %s", keep)
+				if empty && end == "/nights/chain.json" && !strings.Contains(notes, "was sent to s3://runs/recon/nights/ before, and not published there: it is taken as it is") {
+					t.Errorf("notes %s", notes)
 				}
 			})
 		}
