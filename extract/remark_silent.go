@@ -12,7 +12,10 @@ func (l *loader) listControls() {
 	var own []Control
 	for i, f := range l.found {
 		if l.rel.Files[i].Status == FileStaged {
-			own = append(own, f.controls...)
+			for _, c := range f.controls {
+				c.File = l.rel.Files[i].Name
+				own = append(own, c)
+			}
 		}
 	}
 	l.rel.Controls = append(own, l.rel.Controls...)
@@ -27,6 +30,9 @@ func (l *loader) remarkSilent() {
 		return
 	}
 	for _, src := range sources {
+		if src.IsLookup() {
+			continue // that nothing is found is an answer, and it covers operations, not times
+		}
 		var records int64
 		files := 0
 		l.of(src.Name, func(_ int, s *staged) { records, files = records+s.Records, files+1 })

@@ -221,6 +221,9 @@ func (d *decoder) checkLookup(job *Job, src *Source, path string) {
 			d.fail(at, "ask by a field of a pass with `identity: true`", "%s is part of no identity key, so that an answer about it would link nothing", name)
 		}
 	}
+	if l.Proves() && l.Known == "" {
+		d.warn(p, "add `known:`, a key that the service has a record of", "%s: nothing tells the silence of the service from that of a wrong address or parameter", p)
+	}
 	if job.Results.Survivor == nil {
 		d.fail(p, "add `survivor: {by: remote_id, latest: updated_at}` to the side", "%s asks for effects that other sources hold as well, and nothing says which record of them stands", p)
 	}
