@@ -33,14 +33,17 @@ func Run(ctx context.Context, db *duck.DB, job *rules.Bound, ops, res *extract.R
 	for _, f := range former {
 		c.former = f
 	}
-	for _, step := range []func() error{
-		c.enums, c.facts, c.pairs, c.linked, c.strays, c.open, c.verdicts, c.rows, c.totals, c.check, c.items, c.obstacles,
-	} {
+	for _, step := range append(c.judging(), c.rows, c.totals, c.check, c.items, c.obstacles) {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
 	return &c.out, nil
+}
+
+// judging are the steps that give every row its verdict.
+func (c *classifier) judging() []func() error {
+	return []func() error{c.enums, c.facts, c.pairs, c.groups, c.linked, c.strays, c.open, c.verdicts}
 }
 
 // classifier is one run: a straight line of steps over the scratch database.
@@ -134,6 +137,7 @@ func (c *classifier) facts() error {
 		"time_missing": "(" + timeMissing + ")",
 		"due":          "CAST(" + match.Due(c.job.Job, c.o) + " AS BIGINT)",
 		"covered":      "CAST(" + match.Covered(c.job, c.o, c.res.Coverage) + " AS BOOLEAN)",
+		"proved":       c.proved(),
 	})
 }
 
@@ -323,7 +327,7 @@ func (c *classifier) linked() error {
 	if err != nil {
 		return err
 	}
-	return c.exec("link_ids", nil)
+	return c.exec("link_ids", duck.Slots{"groups": c.ofGroups("UNION ALL\nSELECT o_rid, r_rid, pass, true, true, link, NULL FROM group_links")})
 }
 
 // open judges what no effect is linked to (section G).
@@ -389,10 +393,10 @@ func (c *classifier) fieldsOfAll() string {
 }
 
 func (c *classifier) verdicts() error {
-	if err := c.exec("verdicts_o", duck.Slots{"period_reason": c.periodReason(), "fields_of_all": c.fieldsOfAll()}); err != nil {
+	if err := c.exec("verdicts_o", duck.Slots{"period_reason": c.periodReason(), "fields_of_all": c.fieldsOfAll(), "groups": c.groupMembers(rules.Operations)}); err != nil {
 		return err
 	}
-	return c.exec("verdicts_r", duck.Slots{"period_reason": c.periodReason(), "in_period": match.InPeriod(c.job, c.r)})
+	return c.exec("verdicts_r", duck.Slots{"period_reason": c.periodReason(), "in_period": match.InPeriod(c.job, c.r), "groups": c.groupMembers(rules.Results)})
 }
 
 func (c *classifier) rows() error {

@@ -51,7 +51,8 @@ func (c *classifier) units() error {
 	return c.exec("units", duck.Slots{
 		"confirm_failed": c.confirmFailed(),
 		"close_failed":   "(" + ok(c.legal(Close), State) + " | " + ok(c.hasPolicy(), NoPolicy) + ")",
-		"out_of_period":  outOfPeriod, "no_item": noItem})
+		"out_of_period":  outOfPeriod, "no_item": noItem,
+		"of_group": c.ofGroups("\n  AND (v.class = 'correct' OR v.rid NOT IN (SELECT m.rid FROM group_rows m JOIN group_verdicts g ON g.grp = m.grp WHERE m.side = 'operations' AND m.rid <> g.first_o))")})
 }
 
 // confirmFailed are the checks of a confirmation.
@@ -135,6 +136,7 @@ func (c *classifier) writeItems() error {
 	s["rule"] = c.ruleOf("u.rule_no", c.policyOf, func(string) {})
 	s["refused"] = refusedSQL("u.failed")
 	s["approvals"] = c.approvals()
+	s["group_print"], s["groups"] = c.ofGroups(", g.print"), c.ofGroups("\nLEFT JOIN group_texts g ON g.o_rid = u.o_rid")
 	if err := c.exec("items", s); err != nil {
 		return err
 	}
@@ -152,7 +154,7 @@ func (c *classifier) writeItems() error {
 // undone, of a requeue by the operation, and of what a person decides by both; there a
 // correct effect moves nothing but the register. A threshold for another currency says
 // nothing, so an amount in a currency without one needs them as well, and so does an
-// unresolved set, of which the item shows one row alone. NULL for a review without.
+// unresolved set or a group, of which the item shows one row alone. NULL for a review without.
 func (c *classifier) approvals() string {
 	over := func(s match.ColumnSet) func(rules.TypePolicy) string {
 		return func(p rules.TypePolicy) string {
@@ -175,7 +177,7 @@ func (c *classifier) approvals() string {
 	}, "0")
 	ours, theirs := c.policy(over(c.o), "0"), c.policyOf(over(c.r), "0")
 	return "CASE WHEN u.queue = 'compensate' THEN " + theirs + " WHEN u.queue = 'requeue' THEN " + ours +
-		" WHEN u.class = 'correct' THEN NULL WHEN u.set_id IS NOT NULL THEN nullif(" + most +
+		" WHEN u.class = 'correct' THEN NULL WHEN u.set_id IS NOT NULL" + c.ofGroups(" OR "+c.ofGroup()) + " THEN nullif(" + most +
 		", 0) ELSE nullif(greatest(CASE WHEN u.o_rid IS NULL THEN 0 ELSE " + ours + " END, CASE WHEN u.r_rid IS NULL THEN 0 ELSE " + theirs + " END), 0) END"
 }
 

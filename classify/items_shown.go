@@ -99,7 +99,9 @@ func (c *classifier) itemViews() error {
 	s["owner"], s["because"], s["next_state"] = c.ownerOfItem(), c.because("i.rule_no"), c.nextState("i.queue", "i.o_rid")
 	s["recheck"], s["recheck_since"] = recheckSQL("i.queue"), fmt.Sprintf("%s - %d", c.o.Instant("created_at"), c.job.ClockSkew.Microseconds())
 	s["business_operation"], s["parameters"] = c.businessOperation(), c.parameters()
-	s["advice"] = c.advice()
+	// What the policy says of a field is about one operation and its result, not of a group.
+	s["advice"] = "CASE " + c.ofGroups("WHEN g.o_rid IS NOT NULL THEN g.text ") + "WHEN i.class = 'divergent' THEN " + c.advice() + " END"
+	s["groups"] = c.ofGroups("\nLEFT JOIN group_texts g ON g.o_rid = i.o_rid AND i.class <> 'correct'")
 	narrow := ""
 	if s["plain"] = ""; c.plainWanted() {
 		s["plain"] = "UNION ALL BY NAME SELECT * FROM plain_items"

@@ -132,11 +132,22 @@ func (c *classifier) ruled() error {
 
 // caseID is the id of the case that a unit u with its rows o and r belongs to: stable
 // across runs and without the class. It goes by the operation, that of a surplus effect
-// and of a result without one by the result.
+// and of a result without one by the result, that of a group by its key.
 func (c *classifier) caseID() string {
 	job, o, r := duck.Literal(c.job.Name), c.caseOfOperation(), c.caseOfResult()
-	return fmt.Sprintf(`md5(concat_ws('|', 'case', %s, CASE WHEN u.reason = 'surplus_effect' OR o.rid IS NULL THEN 'results' ELSE 'operations' END,
+	id := fmt.Sprintf(`md5(concat_ws('|', 'case', %s, CASE WHEN u.reason = 'surplus_effect' OR o.rid IS NULL THEN 'results' ELSE 'operations' END,
     CASE WHEN u.reason = 'surplus_effect' THEN coalesce(%s, CAST(r.w1 AS VARCHAR)) ELSE coalesce(%s, CAST(o.w1 AS VARCHAR), %[2]s, CAST(r.w1 AS VARCHAR)) END))`, job, r, o)
+	if !c.hasGroups() {
+		return id
+	}
+	key := c.byGroupPass(func(i int, g *rules.Group) string {
+		same := "''"
+		if len(g.Same) > 0 {
+			same = fmt.Sprintf("o.s%d", i)
+		}
+		return fmt.Sprintf("concat_ws('|', %s, o.k%d, %s)", duck.Literal(c.job.Match[i].Name), i, same)
+	})
+	return "CASE WHEN " + c.ofGroup() + " THEN md5(concat_ws('|', 'case', " + job + ", 'group', CASE u.pass" + key + " END)) ELSE " + id + " END"
 }
 
 func (c *classifier) caseOfOperation() string {

@@ -27,7 +27,7 @@ import (
 //     again ends before its key does; nothing on hold is sent or undone; an effect is
 //     left of every operation; what is closed as overtaken has a newer version; and no
 //     absent operation is lost;
-//   - a row is linked once;
+//   - a row is linked once; a group has one verdict, and adds up where it is correct;
 //   - determinism: every item has an id of its own, by which the queues are ordered.
 //
 // A breach is fail.Integrity. Conservation, rule 1, is asserted by package report.
@@ -182,9 +182,12 @@ func (c *classifier) guarded() error {
 
 // linkedOnce is rule 4.
 func (c *classifier) linkedOnce() error {
-	business := "false"
+	business, grouped := "false", "false"
 	for i, p := range c.job.Match {
-		if !p.Identity {
+		switch {
+		case p.Group != nil:
+			grouped += fmt.Sprintf(" OR pass = %d", i)
+		case !p.Identity:
 			business += fmt.Sprintf(" OR pass = %d", i)
 		}
 	}
@@ -192,11 +195,39 @@ func (c *classifier) linkedOnce() error {
 		what, name string
 		slots      duck.Slots
 	}{
-		{"results are linked to more than one operation", "promise_result_once", nil},
+		{"results are linked to more than one operation", "promise_result_once", duck.Slots{"grouped": grouped}},
 		{"operations are linked twice by a business key, or under two links", "promise_operation_once", duck.Slots{"business": business}},
 		{"links are of rows that were decided as plain pairs", "promise_residual", nil},
 	} {
 		if err := c.promise(4, p.what, p.name, p.slots); err != nil {
+			return err
+		}
+	}
+	return c.groupsTie(grouped)
+}
+
+// groupsTie is V16: a group has one verdict, and what counts as correct adds up.
+func (c *classifier) groupsTie(grouped string) error {
+	if !c.hasGroups() {
+		return nil
+	}
+	if err := c.promise(4, "groups have members with several verdicts, or on one side only", "promise_group_whole", duck.Slots{"grouped": grouped}); err != nil {
+		return err
+	}
+	scale, err := c.groupScale()
+	if err != nil {
+		return err
+	}
+	for i, p := range c.job.Match {
+		if p.Group == nil {
+			continue
+		}
+		x := func(side rules.Side) match.ColumnSet { return match.Columns(c.job.Job, c.relation(side).Layout, "x") }
+		err := c.promise(4, "groups of the pass "+p.Name+" count as correct, though their amounts do not add up", "promise_group_sum", duck.Slots{
+			"value_o": groupValue(x(rules.Operations), p.Group.Terms(rules.Operations), scale),
+			"value_r": groupValue(x(rules.Results), p.Group.Terms(rules.Results), scale),
+			"type":    groupType(scale), "same": groupSame(i, p.Group), "pass": fmt.Sprint(i), "within": withinGroup(p.Group)})
+		if err != nil {
 			return err
 		}
 	}

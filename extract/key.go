@@ -50,6 +50,7 @@ func (p *keyPart) text(vals []value) ([]byte, keyState) {
 type key struct {
 	parts    []keyPart
 	identity bool
+	same     *key // of a pass by groups: the parts in which its rows agree; nil
 }
 
 // newKey compiles a key from its product fields.

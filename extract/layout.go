@@ -49,6 +49,9 @@ type Column struct {
 //	                      (rules.Status), "unmapped" where the map lacks the text or it is empty
 //	k<i>        VARCHAR   canonical key of pass i (Job.Match[i]), NULL where unusable (V2);
 //	                      not stored where it is the text of one field (see Derived)
+//	s<i>        VARCHAR   passes by groups: the canonical key of the parts in which the
+//	                      rows of a group agree (rules.Group.Same), NULL where one is
+//	                      empty; only where there are such parts
 //	h<i>, g<i>  UBIGINT   identity passes: the two halves of the key's 128-bit
 //	                      fingerprint, NULL where k<i> is NULL
 //	kx          VARCHAR   canonical record id (remote_id of results, operation_id
@@ -98,6 +101,9 @@ func NewLayout(job *rules.Job, side rules.Side) *Layout {
 	}
 	for i, p := range job.Match {
 		l.add(fmt.Sprintf("k%d", i), ColText)
+		if p.Group != nil && len(p.Group.Same) > 0 {
+			l.add(fmt.Sprintf("s%d", i), ColText)
+		}
 		if p.Identity {
 			l.add(fmt.Sprintf("h%d", i), ColHash)
 			l.add(fmt.Sprintf("g%d", i), ColHash)

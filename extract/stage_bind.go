@@ -38,6 +38,7 @@ type fieldColumns struct {
 type keyColumns struct {
 	k    *textColumn
 	h, g *fixedColumn[uint64]
+	same *textColumn // of a pass by groups
 }
 
 // bindColumns makes the columns, walking the layout in its order.
@@ -85,6 +86,9 @@ func (c *converter) bindColumns() {
 		var kc keyColumns
 		if l.Derived(fmt.Sprintf("k%d", i)) == "" {
 			kc.k = text()
+		}
+		if k.same != nil {
+			kc.same = text()
 		}
 		if k.identity {
 			kc.h, kc.g = hash(), hash()

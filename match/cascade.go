@@ -15,10 +15,12 @@ func (c *cascade) begin() error {
 			return err
 		}
 	}
-	if err := c.exec("links", nil); err != nil {
-		return err
+	for _, table := range []string{"links", "groups", "group_rows", "edges"} {
+		if err := c.exec(table, nil); err != nil {
+			return err
+		}
 	}
-	return c.exec("edges", nil)
+	return nil
 }
 
 // recordKeys lists the key columns that tell records of one side apart (V5):
@@ -61,6 +63,9 @@ func (c *cascade) records() error {
 		has := "coalesce(" + strings.Join(ids, ", ") + ") IS NOT NULL"
 		hasX := "coalesce(x." + strings.Join(ids, ", x.") + ") IS NOT NULL"
 		if err := c.exec("copies", duck.Slots{"marks": n.marks, "contested": n.contested, "has_identity": has, "has_identity_x": hasX}); err != nil {
+			return err
+		}
+		if err := c.lookupCopies(n, keys); err != nil {
 			return err
 		}
 		for _, k := range keys {
@@ -140,6 +145,8 @@ func (c *cascade) passes() error {
 		var err error
 		switch {
 		case p.Suggest:
+		case p.Group != nil:
+			err = c.groupPass(i)
 		case p.Identity:
 			err = c.identityPass(i)
 			if err == nil && i == id[len(id)-1] {

@@ -32,6 +32,11 @@
 //	                        BOOLEAN (V12), differing VARCHAR (the identity passes whose
 //	                        keys differ, joined by ';'; NULL or '' where settled);
 //	                        residual links only; several effects are several rows
+//	groups                  grp BIGINT (the least row id of its operations), pass INTEGER: one
+//	                        row for each group that a pass by groups has found (V16)
+//	group_rows              grp BIGINT, side VARCHAR (operations, results), rid BIGINT: their
+//	                        members. No group has a row in links; in marks its members are
+//	                        claimed, with class and reason 'grouped'
 //	plain_links             o_rid, r_rid, pass INTEGER, link UBIGINT: plain pairs under the
 //	                        second identity key
 //	marks_o, marks_r        rid, class, reason, fields VARCHAR, pass INTEGER: what

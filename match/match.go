@@ -21,7 +21,7 @@ type Outcome struct {
 	ResidualOperations, ResidualResults int64
 	PlainPairs                          int64   // pairs decided by fingerprint alone
 	PlainPass                           int     // index of the pass that links plain pairs; -1 where there are none
-	LinksByPass                         []int64 // residual links, by index of Job.Match
+	LinksByPass                         []int64 // residual links, by index of Job.Match; of a pass by groups the groups
 	RepeatedInSettled                   []KeyFinding
 }
 
@@ -156,7 +156,7 @@ func (c *cascade) outcome() (*Outcome, error) {
 			WithHint("the staged files may be damaged: remove the stage folder and run again")
 	}
 	o.LinksByPass = make([]int64, len(c.job.Match))
-	rows, err := c.db.Query(c.ctx, "SELECT pass, count(*) FROM links GROUP BY pass")
+	rows, err := c.db.Query(c.ctx, "SELECT pass, count(*) FROM (SELECT pass FROM links UNION ALL SELECT pass FROM groups) GROUP BY pass")
 	if err != nil {
 		return nil, err
 	}

@@ -247,11 +247,13 @@ func coverage(c extract.Interval) Coverage {
 
 func (m *measures) passes(job *rules.Job) []Pass {
 	out := make([]Pass, 0, len(job.Match))
-	for _, p := range job.Match {
+	for i, p := range job.Match {
 		x := Pass{Name: p.Name, Kind: "business"}
 		switch {
 		case p.Suggest:
 			x.Kind = "suggest"
+		case p.Group != nil:
+			x.Kind, x.Groups = GroupPass, m.groups[i]
 		case p.Identity:
 			x.Kind = "identity"
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/recon-batch/recon-batch/classify"
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -26,7 +27,7 @@ func itemViews(in *Input, red *redactor) []string {
 	}
 	all["joins"] = v.joins(len(job.Operations.LocalRef) > 0, v.anyParameters())
 	confirm["joins"], confirm["remote_id"] = v.confirmJoins(confirm["remote_id"])
-	return []string{sqlItemMore.Render(duck.Slots{"remote": remote}), sqlItemsWide.Render(all), sqlItemsConfirm.Render(confirm)}
+	return []string{sqlItemMore.Render(moreSlots(in, remote)), sqlItemsWide.Render(all), sqlItemsConfirm.Render(confirm)}
 }
 
 // confirmSlots are the parts that the confirm queue has in common with the others.
@@ -297,4 +298,16 @@ func (v itemView) hidden() string {
 	base := any("operation_id", "state", "version")
 	return fmt.Sprintf("CASE queue WHEN 'review' THEN false WHEN 'requeue' THEN %t WHEN 'compensate' THEN %t ELSE %t END",
 		base || any("idempotency_key"), base || any("remote_id"), base)
+}
+
+// moreSlots fills item_more: of a group its item shows the results as effects, and rests
+// on every member.
+func moreSlots(in *Input, remote string) duck.Slots {
+	s := duck.Slots{"remote": remote, "group_results": "", "group_operations": ""}
+	if classify.HasGroups(in.Bound.Job) {
+		const members = "group_verdicts v JOIN group_rows m ON m.grp = v.grp AND m.side = "
+		s["group_results"] = " UNION ALL SELECT v.first_o, m.rid FROM " + members + "'results'"
+		s["group_operations"] = "  UNION SELECT i.item_id, 'operations', m.rid FROM i JOIN (SELECT v.first_o, m.rid FROM " + members + "'operations') m ON m.first_o = i.o_rid"
+	}
+	return s
 }

@@ -67,8 +67,12 @@ func confirmationsBy(ctx context.Context, db *duck.DB, in *Input, typ string) (a
 	if len(accounts) > 1 {
 		sets = "GROUPING SETS ((of_type, account), (of_type))"
 	}
+	plain := "false" // the first pass is by no identity key: there are none
+	if in.Bound.Match[0].Identity {
+		plain = "r.h0 = o.h0" + sampled(in, "o.h0", " AND ") + sampled(in, "r.h0", " AND ")
+	}
 	q := sqlConfirmationTimes.Render(duck.Slots{"type": typ, "account": accountExpr("r.file_no", accounts, files), "sets": sets, "limit": fmt.Sprint(maxConfirmations),
-		"plain": sampled(in, "o.h0", " AND ") + sampled(in, "r.h0", " AND "), "link": sampled(in, "l.link", " WHERE ")})
+		"plain": plain, "link": sampled(in, "l.link", " WHERE ")})
 	err = each(ctx, db, q, func(rows *sql.Rows) error {
 		var l LatencyRow
 		var no sql.NullInt64

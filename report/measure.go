@@ -41,6 +41,7 @@ type measures struct {
 	verdicts map[rules.Side][]verdictCount
 	totals   map[rules.Side][]totalRow
 	residual map[rules.Side]residual
+	groups   map[int]int64 // by pass
 }
 
 // verdictCount counts the rows of one file with one verdict, from row_counts_<side>.
@@ -74,6 +75,7 @@ func measure(ctx context.Context, db *duck.DB) (*measures, error) {
 		verdicts: map[rules.Side][]verdictCount{},
 		totals:   map[rules.Side][]totalRow{},
 		residual: map[rules.Side]residual{},
+		groups:   map[int]int64{},
 	}
 	for _, side := range rules.Sides {
 		q := fmt.Sprintf(`SELECT file_no, coalesce(CAST(class AS VARCHAR), ''), coalesce(CAST(reason AS VARCHAR), ''),
@@ -98,9 +100,19 @@ FROM row_counts_%s GROUP BY ALL ORDER BY ALL`, side)
 		}
 		m.residual[side] = x
 	}
+	err := each(ctx, db, "SELECT pass, count(*) FROM groups GROUP BY pass", func(rows *sql.Rows) error {
+		var pass int
+		var n int64
+		err := rows.Scan(&pass, &n)
+		m.groups[pass] = n
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	const q = `SELECT side, in_period, coalesce(CAST(class AS VARCHAR), ''), coalesce(CAST(reason AS VARCHAR), ''),
 coalesce(currency, ''), rows, CAST(amount AS VARCHAR) FROM totals ORDER BY ALL`
-	err := each(ctx, db, q, func(rows *sql.Rows) error {
+	err = each(ctx, db, q, func(rows *sql.Rows) error {
 		var side string
 		var t totalRow
 		var amount sql.NullString

@@ -124,7 +124,11 @@ func (x *workbook) method() {
 		line("redacted", shown(f.Field)+": "+f.How)
 	}
 	for _, p := range r.Passes {
-		line("pass "+shown(p.Name), fmt.Sprintf("%s; it linked %s with %s", p.Kind, count(p.Operations, "operation"), count(p.Results, "result")))
+		in := ""
+		if p.Kind == GroupPass {
+			in = " in " + count(p.Groups, "group")
+		}
+		line("pass "+shown(p.Name), fmt.Sprintf("%s; it linked %s with %s%s", p.Kind, count(p.Operations, "operation"), count(p.Results, "result"), in))
 	}
 	for _, d := range r.Described {
 		line("effect", describedText(d))

@@ -21,7 +21,7 @@ var enums = map[string][]string{
 	"File.status": {"staged", "skipped", "superseded", "missing", "refused"}, "Limit.kind": {"rows", "share", "amount", "baseline"},
 	"AccountStatement.span": {"day", "before", "after"}, "AccountLine.class": classOrder, "BoardCause.class": classOrder, "AgeBucket.queue": queueOrder, "TrendQueue.queue": queueOrder,
 	"TrendRows.class": classOrder, "AgeBucket.bucket": {"0-1d", "1-3d", "3-7d", "7-30d", "30d+", "unknown", "waiting"},
-	"Pass.kind": {"identity", "business", "suggest"}, "Redacted.how": {"token", "mask", "drop"},
+	"Pass.kind": {"identity", "business", "group", "suggest"}, "Redacted.how": {"token", "mask", "drop"},
 }
 
 // amounts are the fields that hold an exact decimal text, or nothing.

@@ -243,10 +243,14 @@ type StatementLine struct {
 // Pass of the cascade with the rows that it linked, in the period or not.
 type Pass struct {
 	Name       string `json:"name"`
-	Kind       string `json:"kind"` // identity, business, suggest
+	Kind       string `json:"kind"`   // identity, business, group, suggest
+	Groups     int64  `json:"groups"` // of a pass by groups, into which it linked the rows
 	Operations int64  `json:"operations"`
 	Results    int64  `json:"results"`
 }
+
+// GroupPass is the kind of a pass by groups.
+const GroupPass = "group"
 
 // Queue of proposals.
 type Queue struct {

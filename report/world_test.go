@@ -171,6 +171,7 @@ func (w *world) load() *world {
 		w.loadSide(side)
 	}
 	w.exec("CREATE TABLE links (o_rid BIGINT, r_rid BIGINT, pass INTEGER, settled BOOLEAN, link UBIGINT)")
+	w.exec("CREATE TABLE groups (grp BIGINT, pass INTEGER)")
 	w.exec("CREATE TABLE plain_links (o_rid BIGINT, r_rid BIGINT, pass INTEGER, link UBIGINT)")
 	for _, l := range w.link {
 		w.exec(fmt.Sprintf("INSERT INTO links VALUES (%v, %v, %v, %v, %v)", l[0], l[1], l[2], l[3], l[4]))

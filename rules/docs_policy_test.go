@@ -68,42 +68,55 @@ func TestPolicyGuide(t *testing.T) {
 			}
 		}
 	}
-	node := func(text string) *yaml.Node {
-		d := newDecoder([]byte(text), "job.yaml")
-		n := d.root([]byte(text))
-		if n == nil {
-			t.Fatalf("%v\n%s", d.errs, text)
-		}
-		return n
-	}
 	tried, refused := 0, 0
 	for _, b := range blocks {
 		if file.MatchString(b[3]) {
 			continue
 		}
-		n := overlay(node(guideJob), node(b[3]))
+		n := overlay(exampleNode(t, guideJob), exampleNode(t, b[3]))
 		if !strings.Contains(b[3], "recovery_queue") {
-			n = overlay(node(registerFields), n)
+			n = overlay(exampleNode(t, registerFields), n)
 		}
 		src, err := yaml.Marshal(n)
 		if err != nil {
 			t.Fatal(err)
 		}
 		tried++
-		job, err := Parse(src, filepath.Join(dir, "job.yaml"))
-		switch {
-		case b[1] != "":
+		if tryExample(t, src, filepath.Join(dir, "job.yaml"), b) {
 			refused++
-			if err == nil || !strings.Contains(err.Error(), b[1]) {
-				t.Errorf("not refused with %q: %v\n%s", b[1], err, b[3])
-			}
-		case err != nil:
-			t.Errorf("%v\n%s", err, b[3])
-		case len(job.Warnings) > 0:
-			t.Errorf("%v\n%s", job.Warnings, b[3])
 		}
 	}
 	if tried < 15 || refused < 2 {
 		t.Errorf("only %d examples were tried, %d of them refused", tried, refused)
 	}
+}
+
+// exampleNode reads the example of a guide.
+func exampleNode(t *testing.T, text string) *yaml.Node {
+	t.Helper()
+	d := newDecoder([]byte(text), "job.yaml")
+	n := d.root([]byte(text))
+	if n == nil {
+		t.Fatalf("%v\n%s", d.errs, text)
+	}
+	return n
+}
+
+// tryExample loads a job with the example b of a guide, as fenced finds it, and tells
+// whether it had to be refused.
+func tryExample(t *testing.T, src []byte, path string, b []string) (refused bool) {
+	t.Helper()
+	job, err := Parse(src, path)
+	switch {
+	case b[1] != "":
+		if err == nil || !strings.Contains(err.Error(), b[1]) {
+			t.Errorf("not refused with %q: %v\n%s", b[1], err, b[3])
+		}
+		return true
+	case err != nil:
+		t.Errorf("%v\n%s", err, b[3])
+	case len(job.Warnings) > 0:
+		t.Errorf("%v\n%s", job.Warnings, b[3])
+	}
+	return false
 }

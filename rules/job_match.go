@@ -23,6 +23,7 @@ type Pass struct {
 	Identity bool
 	Within   []Within // business passes only
 	Suggest  bool     // links nothing (V15)
+	Group    *Group   `json:",omitempty"` // links all rows under the key, and compares their sums (V16)
 }
 
 // KeyPart pairs a product field of each side.

@@ -254,14 +254,7 @@ func (d *decoder) tolerance(o *object, c *Compare, numbers bool) {
 			return
 		}
 		text, _ := d.scalar(r, t.at("relative"))
-		if p, ok := strings.CutSuffix(text, "%"); ok && decimalText.MatchString(p) {
-			v, err := parseDecimal(p)
-			if err == nil {
-				v.Exponent -= 2
-				text = CanonicalDecimal(v)
-			}
-		}
-		c.Relative = d.decimalText(r, t.at("relative"), text)
+		c.Relative = d.shareText(r, t.at("relative"), text)
 	}
 	if !t.has("absolute") && !t.has("relative") {
 		d.fail(t.path, "add `absolute` or `relative`", "%s is empty", t.path)
@@ -273,6 +266,18 @@ func zeroIsNone(canonical string) string {
 		return ""
 	}
 	return canonical
+}
+
+// shareText is a share, which may be written in percent, as decimalText gives it.
+func (d *decoder) shareText(n *yaml.Node, path, text string) string {
+	if p, ok := strings.CutSuffix(text, "%"); ok && decimalText.MatchString(p) {
+		v, err := parseDecimal(p)
+		if err == nil {
+			v.Exponent -= 2
+			text = CanonicalDecimal(v)
+		}
+	}
+	return d.decimalText(n, path, text)
 }
 
 // decimalText is a decimal that is not negative, in canonical form; "" for zero.

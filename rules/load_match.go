@@ -21,13 +21,16 @@ func (d *decoder) passes(job *object) []Pass {
 		if slices.ContainsFunc(out, func(x Pass) bool { return x.Name == p.Name && p.Name != "" }) {
 			o.fail("pass", "give each pass a name of its own", "two passes are named %q", p.Name)
 		}
+		p.Group = d.group(o)
 		switch {
+		case p.Group != nil:
+			p.On = d.keyParts(o, "group")
 		case o.has("on"):
 			p.On = d.keyParts(o, "on")
-		case !d.faulty(o.at("group")): // a group pass is refused for being one
+		default:
 			d.fail(o.path, "add `on: [operation_id]`", "%s has no key", o.path)
 		}
-		if k := declaredIdentity(p.On); k != "" && !p.Identity {
+		if k := declaredIdentity(p.On); k != "" && !p.Identity && p.Group == nil {
 			if o.has("identity") {
 				o.fail("identity", "remove `identity: false`", "%s is an identity key, declared unique (V3)", k)
 			}
@@ -39,11 +42,11 @@ func (d *decoder) passes(job *object) []Pass {
 					p.Within = append(p.Within, Within{Field: name, Max: m})
 				}
 			})
-			if p.Identity {
+			if p.Identity && p.Group == nil {
 				o.fail("within", "remove it; an identity key needs no window", "`within` belongs to a pass by business key")
 			}
 		}
-		if p.Suggest && p.Identity {
+		if p.Suggest && p.Identity && p.Group == nil {
 			o.fail("suggest", "remove one of the two", "a pass by identity key links; it cannot only suggest")
 		}
 		out = append(out, p)

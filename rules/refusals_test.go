@@ -171,10 +171,22 @@ var refusals = map[string][]string{
 	"knows_of_operations": {
 		`23:42: results.sources[0].coverage.knows: there is no field "tipe" | did you mean "type"?`,
 	},
-	"later_group": {
-		"40:20: match[3].group is not in this release | leave the pass out until then, or match the members by a key of their own (V16)",
-		"40:37: match[3].same is not in this release | it belongs to group passes; remove it",
-		"40:55: match[3].sum is not in this release | it belongs to group passes; remove it",
+	"group_faults": {
+		"40:5: match[3] does not say what its groups add up | add `sum: amount`, or `equation: {operations: …, results: …}`",
+		"40:5: the pass receipt by identity key comes after the groups of without_sum, which would hold its rows already | let it come after the last pass by identity key",
+		"41:5: amount of the operations is added up over all currencies: sums are of one (V16) | add `same: [currency]`; a side whose rows are of one currency has the field as well",
+		"41:5: amount of the results is added up over all currencies: sums are of one (V16) | add `same: [currency]`; a side whose rows are of one currency has the field as well",
+		"42:63: the field created_at of the operations is timestamp, it has no sum | declare `type: decimal`",
+		"42:63: the field created_at of the results is timestamp, it has no sum | declare `type: decimal`",
+		"42:92: the field entity of the results is text, it states no number of rows | declare `type: integer`",
+		`43:86: "sum(amount) * 2" is no sum of sums | sums of fields, added and taken away: sum(gross) - sum(fee)`,
+		`43:114: "sum(amount) + sum(amount)" adds up amount twice | name it once`,
+		"44:39: a pass by groups has no `on` | remove it; the key of a group is `group`",
+		"44:57: a pass by groups has no `within` | remove it; the key of a group is `group`",
+		"44:116: `sum` is an equation already | keep one of the two",
+		"45:41: `sum` belongs to a pass by groups | add `group: [payout_id]`, or remove it",
+		"46:107: a tolerance by currency needs groups that agree in the currency, and in nothing else | write `same: [currency]`, or one tolerance for all",
+		`46:113: "eur" is no code of a currency | write it as EUR`,
 	},
 	"exec_and_path": {
 		"22:13: a source that is pulled by exec has no path | remove it; the files are named by the program",

@@ -11,8 +11,8 @@ SELECT i.*, /*$operation_id*/ AS operation_id, /*$idempotency_key*/ AS idempoten
   CAST(/*$recheck*/ AS item_recheck) AS recheck,
   CASE WHEN i.queue = 'compensate' THEN /*$business_operation*/ END AS business_operation,
   CASE WHEN i.queue = 'compensate' THEN /*$parameters*/ END AS parameters,
-  CASE WHEN i.class = 'divergent' THEN /*$advice*/ END AS advice
+  /*$advice*/ AS advice
 FROM residual_items i
 LEFT JOIN res_o o ON o.rid = i.o_rid
-LEFT JOIN res_r r ON r.rid = i.r_rid
+LEFT JOIN res_r r ON r.rid = i.r_rid/*$groups*/
 /*$plain*/

@@ -1,5 +1,6 @@
 -- What could need an item (V32): one for each link's operation, unresolved set or
--- free row; surplus effects have their own. allowed is what the class allows, and
+-- free row; surplus effects have their own. A group has one, that of its first operation,
+-- unless it is correct: then the state of every operation moves by itself. allowed is what the class allows, and
 -- allowed_failed are the checks that stand against it; wanted is what the policy wants.
 -- kind tells what the guard tells apart (Kind): 1 a surplus effect, 2 an absent
 -- operation that its policy closes, since a newer version takes its place; then
@@ -26,7 +27,7 @@ LEFT JOIN requeue_facts q ON q.rid = v.rid
 LEFT JOIN overtaken t ON t.rid = v.rid
 WHERE v.set_id IS NULL AND v.class NOT IN ('not_due', 'duplicate') AND v.reason <> 'duplicate_effect'
   AND NOT (v.class = 'not_applicable' AND (/*$out_of_period*/))
-  AND NOT (v.class IN ('correct', 'not_applicable') AND /*$no_item*/)
+  AND NOT (v.class IN ('correct', 'not_applicable') AND /*$no_item*/)/*$of_group*/
 UNION ALL
 SELECT s.o_rid, s.r_rid, NULL, CAST('duplicate' AS verdict_class), CAST('surplus_effect' AS verdict_reason), NULL, NULL, d.pass, s.keep_remote_id, 'compensate', s.failed, 'compensate', 1, 0, 0
 FROM surplus_facts s JOIN linked d ON d.o_rid = s.o_rid AND d.r_rid = s.r_rid

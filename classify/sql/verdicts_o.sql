@@ -9,6 +9,7 @@ FROM (
     CAST(NULL AS INTEGER) AS pass, CAST(NULL AS UBIGINT) AS link, CAST(NULL AS BOOLEAN) AS once, m.fields,
     CAST(NULL AS BIGINT) AS candidates, f.in_period
   FROM marks_o m JOIN facts f ON f.rid = m.rid
+  WHERE m.class <> 'grouped'/*$groups*/
   UNION ALL
   SELECT d.o_rid, d.o_verdict, d.pass, d.link, CASE WHEN d.o_verdict LIKE 'correct/%' THEN d.once END,
     CASE WHEN d.o_verdict = 'correct/within_tolerance' THEN d.tolerance_fields

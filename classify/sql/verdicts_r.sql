@@ -8,6 +8,7 @@ FROM (
     CAST(NULL AS INTEGER) AS pass, CAST(NULL AS UBIGINT) AS link, CAST(NULL AS BOOLEAN) AS once, m.fields,
     CAST(NULL AS BIGINT) AS candidates, /*$in_period*/ AS in_period
   FROM marks_r m JOIN res_r r ON r.rid = m.rid
+  WHERE m.class <> 'grouped'/*$groups*/
   UNION ALL
   SELECT d.r_rid, d.r_verdict, CASE WHEN d.partner THEN d.pass END, CASE WHEN d.partner THEN d.link END,
     CASE WHEN d.r_verdict LIKE 'correct/%' THEN d.once END,

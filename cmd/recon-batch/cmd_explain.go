@@ -89,10 +89,14 @@ func (s *session) printExplanation(e pipeline.Explanation) error {
 		return err
 	}
 	s.printPasses(e.Passes)
-	for _, p := range e.Partners {
-		s.printf("LINKED TO %s\n", placeText(p.Row))
-		if err := s.printPartner(p, "  "); err != nil {
-			return err
+	if e.Group != nil {
+		s.printGroup(e)
+	} else {
+		for _, p := range e.Partners {
+			s.printf("LINKED TO %s\n", placeText(p.Row))
+			if err := s.printPartner(p, "  "); err != nil {
+				return err
+			}
 		}
 	}
 	if e.Set != nil {
@@ -155,6 +159,19 @@ func (s *session) printPartner(p pipeline.Partner, indent string) error {
 	return flush(w)
 }
 
+// printGroup lists the first members of a group, its own side last.
+func (s *session) printGroup(e pipeline.Explanation) {
+	g := e.Group
+	s.printf("GROUP of %s and %s\n  %s\n", count(g.Operations, "operation"), count(g.Results, "result"), inline(g.Text))
+	for _, p := range e.Partners {
+		s.printf("  %s\n", placeText(p.Row))
+	}
+	for _, p := range g.Fellows {
+		s.printf("  %s\n", placeText(p))
+	}
+	s.more("  ", g.Operations+g.Results-1, len(e.Partners)+len(g.Fellows))
+}
+
 func (s *session) printSet(set *pipeline.Set) error {
 	s.printf("UNRESOLVED TOGETHER: %s and %s", count(set.Operations, "operation"), count(set.Results, "result"))
 	if set.Item != "" {
@@ -186,6 +203,8 @@ func (s *session) printProposals(e pipeline.Explanation) {
 	case len(e.Proposals) > 0:
 	case e.Set != nil && e.Set.Item != "":
 		s.printf("PROPOSAL\n  %s, with its set (item %s)\n", e.Set.Queue, e.Set.Item)
+	case e.Group != nil && e.Group.Item != "":
+		s.printf("PROPOSAL\n  %s, with its group (item %s)\n", e.Group.Queue, e.Group.Item)
 	default:
 		s.printf("PROPOSAL\n  none of its own\n")
 	}

@@ -333,8 +333,11 @@ func (x *explainer) row(side rules.Side, rid int64) (*Explanation, error) {
 	if e.Passes, err = x.passes(side, rid, e.Values); err != nil {
 		return nil, err
 	}
+	if e.Group, err = x.group(side, rid); err != nil {
+		return nil, err
+	}
 	if link != "" {
-		if e.Partners, err = x.partners(side, rid, link, e.Values); err != nil {
+		if e.Partners, err = x.partners(side, rid, link, e); err != nil {
 			return nil, err
 		}
 	}

@@ -16,6 +16,9 @@ func (x *explainer) proposals(e *Explanation) ([]Proposal, error) {
 	if e.Row.Side == rules.Results {
 		column = "r_rid"
 	}
+	if e.Group != nil && e.Row.Side == rules.Results {
+		return []Proposal{}, nil // it is the operations that have items
+	}
 	out, err := x.items(fmt.Sprintf("%s = %d", column, e.Row.rid))
 	if err != nil {
 		return nil, err

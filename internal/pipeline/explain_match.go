@@ -11,16 +11,22 @@ import (
 )
 
 // partners lists the rows of the other side under the link, each with every
-// compared field.
-func (x *explainer) partners(side rules.Side, rid int64, link string, values []Value) ([]Partner, error) {
+// compared field. Of a group, whose sums are compared, it lists the first ones.
+func (x *explainer) partners(side rules.Side, rid int64, link string, e *Explanation) ([]Partner, error) {
 	rowsView, _ := tables(side.Other())
 	places, err := x.list(side.Other(), explainSQL("linked").Render(duck.Slots{"rows": rowsView, "link": duck.Literal(link)}))
 	if err != nil {
 		return nil, err
 	}
 	out := []Partner{}
+	if e.Group != nil {
+		for _, p := range places[:min(len(places), shownRows)] {
+			out = append(out, Partner{Row: p, Keys: []FieldTrace{}, Fields: []FieldTrace{}})
+		}
+		return out, nil
+	}
 	for _, p := range places {
-		partner, err := x.partner(side, rid, p, values, x.codes)
+		partner, err := x.partner(side, rid, p, e.Values, x.codes)
 		if err != nil {
 			return nil, err
 		}

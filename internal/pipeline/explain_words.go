@@ -19,8 +19,8 @@ var reasonWords = map[string]string{
 	"same_version_other_content": "linked, same version, but other content (V21)",
 	"status_conflict":            "linked, but what the provider says contradicts what we hold (V7, V19)",
 	"duplicate_effect":           "several effects of one operation (V10)",
-	"amount_group_differs":       "the sum of the group differs (V16)",
-	"incomplete_group":           "a declared member of the group is missing (V16)",
+	"amount_group_differs":       "the sums of its group differ (V16)",
+	"incomplete_group":           "its group has another number of members than its rows state (V16)",
 	"value_unreadable":           "linked, but a compared value is not of its declared type (V20)",
 	"no_result":                  "due, completely covered, and no result carries any of its identity keys (V28)",
 	"failed_at_provider":         "it finally failed at the provider, and nothing else could be its effect (V19)",
@@ -56,6 +56,11 @@ func (x *explainer) meaning(e *Explanation) (string, error) {
 			}
 		}
 		return "out of scope by the rule " + strings.Join(names, " or ") + " of the job (V7)", nil
+	}
+	if e.Group != nil {
+		if said, ok := groupWords[e.Row.Reason]; ok {
+			return said, nil
+		}
 	}
 	linked := len(e.Partners) > 0
 	pass, err := x.markedIn(e.Row)
@@ -96,6 +101,9 @@ func (x *explainer) meaning(e *Explanation) (string, error) {
 			return "several operations under one identity key: order does not choose (V11)", nil
 		}
 	case "keys_disagree":
+		if pass >= 0 && x.b.Match[pass].Group != nil {
+			return "rows of the other side carry its key of the pass " + x.b.Match[pass].Name + ", but another identity key (V14) or another " + sameWords(x.b.Match[pass]), nil
+		}
 		if pass >= 0 {
 			return "the only row that fits by the pass " + x.b.Match[pass].Name + " carries another identity key (V14)", nil
 		}
@@ -165,6 +173,11 @@ func (x *explainer) verdictChange(e *Explanation, fields string) []string {
 	other := "operation"
 	if e.Row.Side == rules.Operations {
 		other = "result"
+	}
+	if e.Group != nil {
+		if change := groupChange(e.Row.Reason, names); change != nil {
+			return change
+		}
 	}
 	switch e.Row.Reason {
 	case "equal", "within_tolerance":
@@ -239,8 +252,6 @@ func (x *explainer) verdictChange(e *Explanation, fields string) []string {
 		return []string{"a period that holds the operation's time"}
 	case "failed_attempt":
 		return []string{"a status that the job does not map to failed makes it an effect"}
-	case "amount_group_differs", "incomplete_group":
-		return []string{"members whose sum and number are those of the result"}
 	}
 	for _, r := range x.b.Scope {
 		if r.Reason == e.Row.Reason && r.Side == e.Row.Side {

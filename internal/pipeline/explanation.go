@@ -15,7 +15,8 @@ type Explanation struct {
 	Values    []Value     `json:"values"`
 	Passes    []PassTrace `json:"passes"`
 	Partners  []Partner   `json:"partners"`
-	Set       *Set        `json:"set"` // null where the row is in no unresolved set
+	Group     *Group      `json:"group,omitempty"` // of a row that a pass by groups has put into one
+	Set       *Set        `json:"set"`             // null where the row is in no unresolved set
 	Unnamed   *int64      `json:"unattributed_candidates,omitempty"`
 	Window    []string    `json:"window"`
 	Coverage  []string    `json:"coverage"`
@@ -65,6 +66,18 @@ type Partner struct {
 	Row    Place        `json:"row"`
 	Keys   []FieldTrace `json:"keys"`
 	Fields []FieldTrace `json:"fields"`
+}
+
+// Group is all rows of both sides that a pass by groups has put together (V16). Of its
+// members the first are listed: those of the other side as partners, whose fields were
+// compared by their sums alone.
+type Group struct {
+	Text       string  `json:"text"` // what it adds up to, what it states, and which rows would close it
+	Operations int64   `json:"operations"`
+	Results    int64   `json:"results"`
+	Fellows    []Place `json:"fellows"` // the first other rows of its own side
+	Item       string  `json:"item_id,omitempty"`
+	Queue      string  `json:"queue,omitempty"`
 }
 
 // Set is an unresolved set: rows that the data do not tell apart, judged together.

@@ -177,6 +177,8 @@ func passWords(p rules.Pass) string {
 	switch {
 	case p.Suggest:
 		return text + "; links nothing, suggests"
+	case p.Group != nil:
+		return p.Name + ": " + groupPassWords(p, parts)
 	case p.Identity:
 		return text + "; an identity"
 	}

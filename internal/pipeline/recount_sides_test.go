@@ -46,8 +46,8 @@ var countedSides = []counted{
 		FROM files f LEFT JOIN ` + bothSides + ` b ON b.side = f.side AND b.file = f.file GROUP BY f.side, f.source, f.file, f.size`},
 	{at: "sides[].counts[]", keys: []string{"^side", "class", "reason", "currency", "in_period"}, nums: []string{"rows", "amount"}, sql: `
 		SELECT side, class, reason, currency, in_period, count(*), sum(value) FROM ` + bothSides + ` GROUP BY ALL`},
-	{at: "passes[]", keys: []string{"name"}, nums: []string{"operations", "results"}, sql: `
-		SELECT pass, count(*) FILTER (WHERE side = 'operations'), count(*) FILTER (WHERE side = 'results') FROM ` + bothSides + ` WHERE pass IS NOT NULL GROUP BY pass`},
+	{at: "passes[]", keys: []string{"name"}, nums: []string{"groups", "operations", "results"}, sql: `
+		SELECT pass, count(DISTINCT link) FILTER (WHERE pass = 'payout'), count(*) FILTER (WHERE side = 'operations'), count(*) FILTER (WHERE side = 'results') FROM ` + bothSides + ` WHERE pass IS NOT NULL GROUP BY pass`},
 	// The sentence at the top.
 	{keys: []string{"headline"}, sql: `
 		WITH n AS (SELECT side, class, count(*) AS n FROM ` + bothSides + ` WHERE in_period AND class NOT IN ('correct', 'not_applicable', 'not_due') AND NOT (class = 'duplicate' AND reason IN ('identical_copy', 'superseded_attempt')) GROUP BY ALL),

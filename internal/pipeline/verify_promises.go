@@ -8,6 +8,7 @@ import (
 
 	"github.com/recon-batch/recon-batch/classify"
 	"github.com/recon-batch/recon-batch/internal/duck"
+	"github.com/recon-batch/recon-batch/report"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -34,7 +35,7 @@ func (v *checker) links() error {
 	business := []string{"''"}
 	if v.job != nil {
 		for _, p := range v.job.Match {
-			if !p.Identity {
+			if !p.Identity && p.Group == nil {
 				business = append(business, duck.Literal(p.Name))
 			}
 		}
@@ -46,10 +47,31 @@ func (v *checker) links() error {
 		}
 	}
 	return v.promises("links", plural(linked, "operation", "operations")+", each linked once", []promise{
-		{"links that are not of one operation and its results, or are correct on one side only", "links", duck.Slots{"business": strings.Join(business, ", ")}},
-		{"rows in links.parquet under two links, or under another one than they have", "linked_once", nil},
+		{"links that are not of one operation and its results, or are correct on one side only", "links", duck.Slots{"business": strings.Join(business, ", "), "groups": v.groupPasses()}},
+		{"rows in links.parquet under two links, or under another one than they have", "linked_once", duck.Slots{"groups": v.groupPasses()}},
 		{"rows whose verdict and link contradict each other", "unlinked", nil},
 	})
+}
+
+// groupPasses are the names of the passes by groups, as literals: as the job says, or
+// the report where the job is not known.
+func (v *checker) groupPasses() string {
+	names := []string{"''"}
+	switch {
+	case v.job != nil:
+		for _, p := range v.job.Match {
+			if p.Group != nil {
+				names = append(names, duck.Literal(p.Name))
+			}
+		}
+	case v.summary != nil:
+		for _, p := range v.summary.Passes {
+			if p.Kind == report.GroupPass {
+				names = append(names, duck.Literal(p.Name))
+			}
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // exceptions compares the wide rows with the narrow ones.
@@ -92,7 +114,7 @@ func (v *checker) queues() error {
 		{"proposals to act on a row that has another one", "acting_once", nil},
 		{"next attempts that do not lie between the reference time and their expiry (V33)", "requeue_times", duck.Slots{"as_of": duck.Literal(v.Manifest.ReferenceTime)}},
 		{"items that share their id, or say that they are of another run or queue", "item_ids", duck.Slots{"run": duck.Literal(v.Manifest.RunID)}},
-		{"rows that need a person, and no item (V32)", "unserved", nil},
+		{"rows that need a person, and no item (V32)", "unserved", duck.Slots{"groups": v.groupPasses()}},
 	}
 	if !hidden("idempotency_key") {
 		list = append(list, promise{"items that would send again under no idempotency key, or under that of another item", "requeue_keys", nil})

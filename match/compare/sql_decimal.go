@@ -14,21 +14,28 @@ import (
 func (s Sides) decimalSQL(i int, c rules.Compare, o, r string) string {
 	od, rd := s.number(i, s.Operations, o), s.number(i, s.Results, r)
 	equal := fmt.Sprintf("%s IS NOT DISTINCT FROM %s", od, rd)
-	if c.Absolute == "" && c.Relative == "" {
+	within := WithinSQL(c.Absolute, c.Relative, od, rd)
+	if within == "" {
 		return fmt.Sprintf("CASE WHEN %s THEN %d ELSE %d END", equal, CodeEqual, CodeDiffers)
 	}
+	return fmt.Sprintf("CASE WHEN %s THEN %d WHEN %s THEN %d ELSE %d END", equal, CodeEqual, within, CodeTolerance, CodeDiffers)
+}
+
+// WithinSQL is a boolean: two exact numbers differ by at most the tolerances, one of
+// which suffices; "" where none is declared. Tolerances are checked decimal texts, "" none.
+func WithinSQL(absolute, relative, o, r string) string {
 	within := ""
-	if c.Absolute != "" {
-		within = fmt.Sprintf("abs(%s - %s) <= %s", od, rd, decimalLiteral(c.Absolute))
+	if absolute != "" {
+		within = fmt.Sprintf("abs(%s - %s) <= %s", o, r, decimalLiteral(absolute))
 	}
-	if c.Relative != "" {
-		rel := fmt.Sprintf("abs(%[1]s - %[2]s) <= %[3]s * greatest(abs(%[1]s), abs(%[2]s))", od, rd, decimalLiteral(c.Relative))
+	if relative != "" {
+		rel := fmt.Sprintf("abs(%[1]s - %[2]s) <= %[3]s * greatest(abs(%[1]s), abs(%[2]s))", o, r, decimalLiteral(relative))
 		if within != "" {
 			within += " OR "
 		}
 		within += rel
 	}
-	return fmt.Sprintf("CASE WHEN %s THEN %d WHEN %s THEN %d ELSE %d END", equal, CodeEqual, within, CodeTolerance, CodeDiffers)
+	return within
 }
 
 // number is the comparable value as a DECIMAL. Both sides must be of one scale

@@ -99,15 +99,26 @@ func (w *world) judgeFree() {
 // unasked is V29: an effect that nobody asked for, where the export of the
 // operations would have shown who did.
 func (w *world) unasked(r *row) {
+	switch w.exportShows(r) {
+	case unknowable:
+		r.decide('G', AmbiguousC, timeAmbiguous)
+	case covered:
+		r.decide('G', Unexpected, noOperation)
+	default:
+		r.decide('G', AmbiguousC, coverageIncomplete)
+	}
+}
+
+// exportShows tells whether the operations that a result could belong to are in their
+// export (V29).
+func (w *world) exportShows(r *row) proof {
 	proofs := w.in.OperationsCoverage
 	if coversAll(proofs) {
-		r.decide('G', Unexpected, noOperation)
-		return
+		return covered
 	}
 	first, last, ok := w.span(r, "created_at")
 	if !ok {
-		r.decide('G', AmbiguousC, timeAmbiguous)
-		return
+		return unknowable
 	}
 	shown := func(t int64) bool {
 		at := t - w.job.ClockSkew.Microseconds()
@@ -119,19 +130,18 @@ func (w *world) unasked(r *row) {
 	}
 	switch {
 	case shown(first) != shown(last):
-		r.decide('G', AmbiguousC, timeAmbiguous)
+		return unknowable
 	case shown(first):
-		r.decide('G', Unexpected, noOperation)
-	default:
-		r.decide('G', AmbiguousC, coverageIncomplete)
+		return covered
 	}
+	return uncovered
 }
 
 // proveOnce is V23: a correct pair was seen exactly once only where the time of
 // its operation is completely covered.
 func (w *world) proveOnce() {
 	for _, o := range w.o {
-		if o.decided == nil || o.decided.Class != Correct {
+		if o.decided == nil || o.decided.Class != Correct || o.group != nil {
 			continue
 		}
 		proven := w.covered(o) == covered

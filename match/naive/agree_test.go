@@ -237,8 +237,17 @@ func (s *scratch) verdicts(t *testing.T, l loaded, side rules.Side) (map[int64]n
 // of an unresolved set is in the item of the set.
 func (s *scratch) proposals(t *testing.T, out *naive.Outcome) error {
 	t.Helper()
-	sets := map[int64]naive.Proposal{}
-	err := s.each(t, `SELECT o_rid, r_rid, set_id, queue, refused, reason, coalesce(CASE WHEN rule_no IS NOT NULL THEN CAST(rule AS VARCHAR) END, ''),
+	sets, groups, groupOf := map[int64]naive.Proposal{}, map[int64]naive.Proposal{}, map[int64]int64{}
+	err := s.each(t, "SELECT rid, grp FROM group_rows WHERE side = 'operations'", func(rows *sql.Rows) error {
+		var rid, group int64
+		err := rows.Scan(&rid, &group)
+		groupOf[rid] = group
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = s.each(t, `SELECT o_rid, r_rid, set_id, queue, refused, reason, coalesce(CASE WHEN rule_no IS NOT NULL THEN CAST(rule AS VARCHAR) END, ''),
 		coalesce(release, ''), coalesce(CAST(next_state AS VARCHAR), ''), coalesce(parameters, '') FROM items_wide`, func(rows *sql.Rows) error {
 		var o, r, set sql.NullInt64
 		var queue, reason string
@@ -250,6 +259,12 @@ func (s *scratch) proposals(t *testing.T, out *naive.Outcome) error {
 		p.Queue = naive.Queue(queue)
 		if refused.String != "" {
 			p.Refused = strings.Split(refused.String, ";")
+		}
+		if group, ok := groupOf[o.Int64]; ok && o.Valid && out.Operations[o.Int64].Class != naive.Correct {
+			if _, twice := groups[group]; twice {
+				return fmt.Errorf("two items for the group of operation %d", o.Int64)
+			}
+			groups[group] = p
 		}
 		to, id := out.Proposals, o.Int64
 		switch {
@@ -271,6 +286,11 @@ func (s *scratch) proposals(t *testing.T, out *naive.Outcome) error {
 			out.Proposals[id] = naive.Proposal{Queue: naive.None}
 			if p, ok := sets[v.SetID]; ok && (v.Class == naive.AmbiguousC || v.Class == naive.Duplicate) {
 				out.Proposals[id] = p
+			}
+			if group, ok := groupOf[id]; ok && v.Class != naive.Correct {
+				if p, ok := groups[group]; ok {
+					out.Proposals[id] = p
+				}
 			}
 		}
 	}

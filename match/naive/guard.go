@@ -16,6 +16,9 @@ import (
 // wants for an operation, then what the rules of the job make of it.
 func (w *world) propose(o *row) Proposal {
 	v := o.decided
+	if o.group != nil && v.Class != Correct && v.Class != NotDue && v.Class != NotApplicable {
+		return w.ofGroup(o.group)
+	}
 	u := unit{o: o, r: w.partner(o), class: v.Class, reason: v.Reason, wanted: Review}
 	switch v.Class {
 	case Correct:

@@ -13,6 +13,8 @@ func (w *world) runPasses() {
 	for i, p := range w.job.Match {
 		switch {
 		case p.Suggest: // V15
+		case p.Group != nil:
+			w.groupPass(i)
 		case p.Identity:
 			w.identityPass(i)
 		default:

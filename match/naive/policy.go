@@ -116,6 +116,9 @@ func (w *world) firstRule(u unit) *rules.PolicyRule {
 // partner is the result that an item shows beside its operation: of several the one
 // with the least fingerprint.
 func (w *world) partner(o *row) *row {
+	if o.group != nil {
+		return leastPrint(o.group.r)
+	}
 	var out *row
 	for _, l := range w.shown(o) {
 		if out == nil || print64(l.r) < print64(out) {

@@ -7,8 +7,8 @@ import (
 	"github.com/recon-batch/recon-batch/match/naive"
 )
 
-// everyVerdict lists all classes and reasons of design.md §3, groups (V16, V17)
-// aside, with the sides on which each occurs.
+// everyVerdict lists all classes and reasons of design.md §3, with the sides on which
+// each occurs.
 var everyVerdict = []string{
 	"o correct/equal", "o correct/within_tolerance", "r correct/equal", "r correct/within_tolerance",
 	"o divergent/field_differs", "o divergent/version_behind", "o divergent/version_ahead", "o divergent/same_version_other_content",
@@ -28,7 +28,18 @@ var everyVerdict = []string{
 	"o duplicate/identical_copy", "o duplicate/superseded_attempt", "o duplicate/conflicting_copies",
 	"r duplicate/identical_copy", "r duplicate/superseded_attempt", "r duplicate/conflicting_copies", "r duplicate/surplus_effect",
 	"r unexpected/no_operation",
+	"o divergent/amount_group_differs", "o divergent/incomplete_group", "r divergent/amount_group_differs", "r divergent/incomplete_group",
 	"once not_proven",
+}
+
+// everyGroup lists what groups (V16) come out as, and their shapes.
+var everyGroup = []string{
+	"group correct/equal", "group correct/within_tolerance", "group divergent/amount_group_differs", "group divergent/incomplete_group",
+	"group divergent/value_unreadable", "group divergent/status_conflict", "group ambiguous/unmapped_status", "group ambiguous/outcome_unknown",
+	"group ambiguous/time_ambiguous", "group ambiguous/coverage_incomplete", "group not_due/within_window", "group not_due/in_progress",
+	"group not_due/pending_at_provider", "group not_applicable/out_of_period",
+	"group of 1 and 1", "group of n and 1", "group of 1 and n", "group of n and m",
+	"group once not_proven", "group confirmed", "group net of fees", "group by the tolerance of its currency", "group with more than it states", "group across the period",
 }
 
 // everyProposal lists the queues, and the checks that refuse an acting one.
@@ -53,6 +64,7 @@ func reached(seen map[string]int, l loaded, out *naive.Outcome) {
 			}
 		}
 	}
+	reachedGroups(seen, l, out)
 	note := func(p naive.Proposal) {
 		seen[string(p.Queue)]++
 		for _, code := range p.Refused {
@@ -92,9 +104,74 @@ func reached(seen map[string]int, l loaded, out *naive.Outcome) {
 	}
 }
 
+// reachedGroups notes what the oracle said about the groups of a world.
+func reachedGroups(seen map[string]int, l loaded, out *naive.Outcome) {
+	size := func(n int, many string) string {
+		if n == 1 {
+			return "1"
+		}
+		return many
+	}
+	for id, v := range out.Operations {
+		if v.Pass < 0 || l.job.Match[v.Pass].Group == nil {
+			continue
+		}
+		g := l.job.Match[v.Pass].Group
+		fellows := out.Results[v.Partners[0]].Partners
+		n, m := size(len(fellows), "n"), size(len(v.Partners), "n")
+		if n == "n" && m == "n" {
+			m = "m"
+		}
+		seen["group of "+n+" and "+m]++
+		seen[fmt.Sprintf("group %s/%s", v.Class, v.Reason)]++
+		if v.Class == naive.Correct {
+			if !*v.Once {
+				seen["group once not_proven"]++
+			}
+			if out.Proposals[id].Queue == naive.Confirm {
+				seen["group confirmed"]++
+			}
+			if len(g.Fields()) > 1 {
+				seen["group net of fees"]++
+			}
+			if g.AbsoluteBy != nil && v.Reason == "within_tolerance" {
+				seen["group by the tolerance of its currency"]++
+			}
+			if l.job.Period != nil && !l.inPeriod(id) {
+				seen["group across the period"]++
+			}
+		}
+		if v.Reason == "incomplete_group" && g.Count.Results != "" && g.Count.Operations == "" && len(v.Partners) == 1 {
+			if r := l.row(1, v.Partners[0]); r != nil && fmt.Sprint(r.V["f_items"]) < fmt.Sprint(len(fellows)) {
+				seen["group with more than it states"]++
+			}
+		}
+	}
+}
+
+// row is a staged row of a side, nil where there is none.
+func (l loaded) row(side int, id int64) *naive.Row {
+	rows := l.input.Operations
+	if side == 1 {
+		rows = l.input.Results
+	}
+	for i := range rows {
+		if rows[i].RID == id {
+			return &rows[i]
+		}
+	}
+	return nil
+}
+
+// inPeriod tells whether an operation lies in the period by its own time.
+func (l loaded) inPeriod(id int64) bool {
+	at, ok := l.row(0, id).V["f_created_at"].(int64)
+	return !ok || at >= l.job.PeriodFrom && at < l.job.PeriodUntil
+}
+
 // missing lists what was never reached.
 func missing(seen map[string]int) []string {
-	want := slices.Concat(everyVerdict, everyProposal)
+	want := slices.Concat(everyVerdict, everyProposal, everyGroup)
 	for _, a := range linking {
 		for _, b := range linking {
 			if a != b {

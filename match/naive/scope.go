@@ -42,7 +42,7 @@ func (w *world) applyPeriod() {
 		return
 	}
 	for _, o := range w.o {
-		if o.section == 'B' || !w.outside(o) {
+		if o.section == 'B' || o.group != nil || !w.outside(o) {
 			continue
 		}
 		shown := w.shown(o)
@@ -57,7 +57,7 @@ func (w *world) applyPeriod() {
 		}
 	}
 	for _, r := range w.r {
-		if r.section != 'B' && r.scope == "" && len(r.links) == 0 && w.outside(r) {
+		if r.section != 'B' && r.scope == "" && len(r.links) == 0 && r.group == nil && w.outside(r) {
 			r.strayOutside = r.decided == nil
 			w.outOfPeriod(r)
 		}

@@ -20,7 +20,7 @@ func (w *world) unattributed() []*row {
 	var out []*row
 	for _, r := range w.r {
 		open := r.decided == nil || r.is(AmbiguousC, noUsableKey) || r.is(AmbiguousC, unattributedResult) || r.strayOutside
-		if open && len(r.links) == 0 && len(w.identityKeys(r)) == 0 && !w.failed(r) {
+		if open && len(r.links) == 0 && r.group == nil && len(w.identityKeys(r)) == 0 && !w.failed(r) {
 			out = append(out, r)
 		}
 	}
@@ -41,7 +41,7 @@ func (w *world) candidates(r *row) int {
 // withoutEffectLink tells whether no effect is linked with the operation. What
 // another record stands for is no operation of its own.
 func (w *world) withoutEffectLink(o *row) bool {
-	if !o.stands() {
+	if !o.stands() || o.group != nil {
 		return false
 	}
 	effects, _ := w.split(o)

@@ -26,6 +26,8 @@ const (
 	sameVersionOtherContent = "same_version_other_content"
 	statusConflict          = "status_conflict"
 	duplicateEffect         = "duplicate_effect"
+	amountGroupDiffers      = "amount_group_differs"
+	incompleteGroup         = "incomplete_group"
 	valueUnreadable         = "value_unreadable"
 
 	noResult         = "no_result"

@@ -14,12 +14,13 @@ import (
 
 // world is the state of one run: both sides, their links, and what is decided.
 type world struct {
-	in     Input
-	job    *rules.Bound
-	layout map[rules.Side]*extract.Layout
-	o, r   []*row
-	links  []*link
-	sets   int64 // unresolved sets so far
+	in      Input
+	job     *rules.Bound
+	layout  map[rules.Side]*extract.Layout
+	o, r    []*row
+	links   []*link
+	grouped []*group
+	sets    int64 // unresolved sets so far
 
 	surplus map[int64]Proposal          // of surplus effects, by row id
 	ends    map[string]map[string]int64 // of business days, by calendar and date
@@ -34,6 +35,7 @@ type row struct {
 	decided *Verdict
 	section byte   // section of verdicts.md that decided, 'B' to 'G'
 	scope   string // results: reason of the scope rule that excludes the row
+	group   *group // that a pass by groups put it into
 	// strayOutside: a result that was free when the period set it apart (V27).
 	strayOutside bool
 }
@@ -55,6 +57,7 @@ func Run(in Input) (*Outcome, error) {
 	w.applyPeriod()
 	w.markUnusable()
 	w.judgeLinked()
+	w.judgeGroups()
 	w.judgeFree()
 	w.proveOnce()
 	return w.outcome()
@@ -125,7 +128,7 @@ func (x *row) is(c Class, reason string) bool {
 }
 
 // free rows take part in matching: not set aside, not excluded, not linked.
-func (x *row) free() bool { return x.decided == nil && len(x.links) == 0 }
+func (x *row) free() bool { return x.decided == nil && len(x.links) == 0 && x.group == nil }
 
 // stands is false for a record that another one of its side stands for.
 func (x *row) stands() bool {

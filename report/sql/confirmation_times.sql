@@ -8,7 +8,7 @@
 WITH timed AS (
   SELECT /*$type*/ AS type, /*$account*/ AS account, r.f_created_at - o.f_created_at AS us
   FROM operations o ANTI JOIN res_o x ON x.rid = o.rid
-  JOIN results r ON r.h0 = o.h0/*$plain*/
+  JOIN results r ON /*$plain*/
   UNION ALL
   SELECT /*$type*/, /*$account*/, r.f_created_at - o.f_created_at
   FROM plain_links l JOIN operations o ON o.rid = l.o_rid JOIN results r ON r.rid = l.r_rid/*$link*/

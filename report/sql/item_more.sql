@@ -1,4 +1,5 @@
--- Reads   items, links, plain_links, pairs, verdicts_o, verdicts_r, res_r, report_files.
+-- Reads   items, links, plain_links, pairs, verdicts_o, verdicts_r, res_r, report_files; of
+--         a job with groups group_rows and group_verdicts.
 -- Makes   what only some rows together say of an item that is no confirmation: how many
 --         effects its operation has (V10: what did not finally fail), their ids at the
 --         provider, and every record that it rests on.
@@ -7,14 +8,14 @@ WITH i AS MATERIALIZED (
   SELECT item_id, o_rid, r_rid, set_id FROM items WHERE queue <> 'confirm'),
 seen AS (
   SELECT i.item_id, count(*) AS effects, list(DISTINCT /*$remote*/ ORDER BY /*$remote*/) FILTER (WHERE /*$remote*/ IS NOT NULL) AS ids
-  FROM i JOIN pairs p ON p.o_rid = i.o_rid JOIN res_r r ON r.rid = p.r_rid
-  WHERE p.st <> 'failed'
+  FROM i JOIN (SELECT o_rid, r_rid FROM pairs WHERE st <> 'failed'/*$group_results*/) p ON p.o_rid = i.o_rid JOIN res_r r ON r.rid = p.r_rid
   GROUP BY i.item_id),
 records AS (
   SELECT item_id, 'operations' AS side, o_rid AS rid FROM i WHERE o_rid IS NOT NULL
   UNION SELECT item_id, 'results', r_rid FROM i WHERE r_rid IS NOT NULL
   UNION SELECT i.item_id, 'results', l.r_rid FROM i JOIN links l ON l.o_rid = i.o_rid
   UNION SELECT i.item_id, 'results', l.r_rid FROM i JOIN plain_links l ON l.o_rid = i.o_rid
+/*$group_operations*/
   UNION SELECT i.item_id, 'operations', v.rid FROM i JOIN verdicts_o v ON v.set_id = i.set_id
   UNION SELECT i.item_id, 'results', v.rid FROM i JOIN verdicts_r v ON v.set_id = i.set_id),
 evidence AS (

@@ -4,7 +4,7 @@
 -- In: marks, links, judged, plain_links. Out: rid, since.
 CREATE OR REPLACE TABLE /*$table*/ AS
 SELECT rid, min(since) AS since FROM (
-  SELECT rid, CASE WHEN class <> 'ambiguous' OR reason = 'counterpart_not_unique' THEN -1 ELSE coalesce(pass, /*$settle*/) END AS since FROM /*$marks*/
+  SELECT rid, CASE WHEN class NOT IN ('ambiguous', 'grouped') OR reason = 'counterpart_not_unique' THEN -1 ELSE coalesce(pass, /*$settle*/) END AS since FROM /*$marks*/
   UNION ALL
   SELECT /*$link_rid*/, pass FROM judged
   UNION ALL

@@ -1,7 +1,8 @@
--- Rule 4 of design §3 in links.parquet: results with two links, operations with two, and
--- links that the rows themselves do not show. Out: number, an example.
+-- Rule 4 of design §3 in links.parquet: results with two links, or several operations but
+-- in a group, operations with two links, and links that the rows themselves do not show. Out: number, an example.
 SELECT CAST(coalesce(sum(n), 0) AS BIGINT), min(place) FROM (
-  SELECT 1 AS n, r_file || ' record ' || r_record AS place FROM links GROUP BY r_source, r_file, r_record HAVING count(*) > 1
+  SELECT 1 AS n, r_file || ' record ' || r_record AS place FROM links GROUP BY r_source, r_file, r_record
+  HAVING count(DISTINCT link) > 1 OR count(*) FILTER (WHERE CAST(pass AS VARCHAR) NOT IN (/*$groups*/)) > 1
   UNION ALL
   SELECT 1, o_file || ' record ' || o_record FROM links GROUP BY o_source, o_file, o_record HAVING count(DISTINCT link) > 1
   UNION ALL
