@@ -15,7 +15,7 @@ import (
 // not tie is refused, so that those of a relation tie wherever they were judged.
 type Control struct {
 	Source  string
-	File    string // that states it: as in File.Path, or the path of the control file
+	File    string // that states it: as in File.Name, or the path of the control file
 	Date    string // {file_date}, or ""
 	Total   string // count, sum, balance
 	Field   string // product field of a sum or balance

@@ -44,6 +44,11 @@ var countedSides = []counted{
 			(SELECT count(*) FILTER (WHERE n.side = 'operations' AND no = 1 OR n.source = 'psp-files' AND line NOT LIKE 'D;%') FROM lines n WHERE n.file = f.file), 0,
 			(SELECT count(*) FROM rej WHERE rej.file = f.file), count(b.file)
 		FROM files f LEFT JOIN ` + bothSides + ` b ON b.side = f.side AND b.file = f.file GROUP BY f.side, f.source, f.file, f.size`},
+	// The trailer of each file of the provider, and the records above it.
+	{at: "sides[].sources[].controls[]", keys: []string{"^^side", "^name", "file", "total"}, nums: []string{"stated", "counted"}, sql: `
+		WITH t AS (SELECT side, source, file, split_part(line, ';', 2) AS n, CAST(replace(split_part(line, ';', 3), ',', '.') AS DECIMAL(18, 2)) AS v FROM lines WHERE source = 'psp-files' AND line LIKE 'T;%')
+		SELECT side, source, file, 'count', CAST(n AS DECIMAL(18, 2)), (SELECT count(*) FROM lines d WHERE d.file = t.file AND d.line LIKE 'D;%') FROM t
+		UNION ALL SELECT side, source, file, 'sum', v, (SELECT coalesce(sum(value), 0) FROM r WHERE r.file = t.file) FROM t`},
 	{at: "sides[].counts[]", keys: []string{"^side", "class", "reason", "currency", "in_period"}, nums: []string{"rows", "amount"}, sql: `
 		SELECT side, class, reason, currency, in_period, count(*), sum(value) FROM ` + bothSides + ` GROUP BY ALL`},
 	{at: "passes[]", keys: []string{"name"}, nums: []string{"groups", "operations", "results"}, sql: `
