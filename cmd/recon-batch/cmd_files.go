@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -60,7 +61,7 @@ func (s *session) files(c *cli.Context) error {
 	}
 	opt := pipeline.Options{Job: job, Out: c.String("out")}
 	if c.Bool("late") {
-		return s.lateFiles(opt, c.String("source"), asJSON, args[0])
+		return s.lateFiles(c.Context, opt, c.String("source"), asJSON, args[0])
 	}
 	list, err := pipeline.KnownFiles(opt.OutPath(), job, c.String("source"))
 	if err != nil {
@@ -93,8 +94,8 @@ func (s *session) files(c *cli.Context) error {
 }
 
 // lateFiles lists the dates that are to be run again.
-func (s *session) lateFiles(opt pipeline.Options, source string, asJSON bool, file string) error {
-	list, err := pipeline.LateFiles(opt, source)
+func (s *session) lateFiles(ctx context.Context, opt pipeline.Options, source string, asJSON bool, file string) error {
+	list, err := pipeline.LateFiles(ctx, opt, source)
 	if err != nil {
 		return err
 	}

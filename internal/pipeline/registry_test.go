@@ -131,7 +131,7 @@ func TestLateFilesEndAlike(t *testing.T) {
 	verified(t, run)
 	var reopened []string
 	for range 5 { // as long as something is late
-		list, err := LateFiles(late.options("29"), "")
+		list, err := LateFiles(t.Context(), late.options("29"), "")
 		must(t, err)
 		if len(list) == 0 {
 			break
@@ -218,11 +218,26 @@ func TestLateFilesThatAreNone(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(d.dir, "provider", "psp_2026-11-26.csv"))
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(d.dir, "provider", "psp_2026-11-26_copy.csv"), text, 0o600)) // nothing new
-	list, err := LateFiles(d.options("29"), "")
+	list, err := LateFiles(t.Context(), d.options("29"), "")
 	if err != nil || len(list) != 0 {
 		t.Errorf("late: %+v, %v", list, err)
 	}
-	if _, err := LateFiles(d.options("29"), "nobody"); fail.ClassOf(err) != fail.Usage {
+	// What ready rules leave out is not late, and what they let pass is.
+	for _, name := range []string{"psp_2026-11-26_link.csv", "psp_2026-11-26_folder.csv"} {
+		must(t, os.Remove(filepath.Join(d.dir, "provider", name)))
+	}
+	job, err := os.ReadFile(filepath.Join(d.dir, "job.yaml"))
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(d.dir, "job.yaml"), []byte(strings.Replace(string(job), "      need: late-ok\n", "      need: late-ok\n      ready: {marker: \"provider/done_{date}\"}\n", 1)), 0o600))
+	must(t, os.WriteFile(filepath.Join(d.dir, "provider", "psp_2026-11-26_r2.csv"), []byte(strings.Replace(string(text), "10.00", "10.50", 1)), 0o600))
+	if list, err = LateFiles(t.Context(), d.options("29"), ""); err != nil || len(list) != 0 {
+		t.Errorf("late before it is ready: %+v, %v", list, err)
+	}
+	must(t, os.WriteFile(filepath.Join(d.dir, "provider", "done_2026-11-26"), nil, 0o600))
+	if list, err = LateFiles(t.Context(), d.options("29"), ""); err != nil || len(list) != 1 || list[0].File != "provider/psp_2026-11-26_r2.csv" {
+		t.Errorf("late when it is ready: %+v, %v", list, err)
+	}
+	if _, err := LateFiles(t.Context(), d.options("29"), "nobody"); fail.ClassOf(err) != fail.Usage {
 		t.Errorf("a source that is none: %v", err)
 	}
 }

@@ -1,12 +1,17 @@
 package pipeline
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/recon-batch/recon-batch/extract"
+	"github.com/recon-batch/recon-batch/fetch"
+	"github.com/recon-batch/recon-batch/fetch/ready"
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/internal/folder"
 	"github.com/recon-batch/recon-batch/report"
@@ -52,7 +57,10 @@ func (l *Late) Text() string {
 // folders are looked at, of sources that have an identity or may be missing, and a date in
 // their path: of no other is it known which date a file belongs to. The latest date comes
 // first.
-func lateFiles(job *rules.Job, out, base, before string, all bool) ([]Late, error) {
+func lateFiles(ctx context.Context, job *rules.Job, out, base, before string, all bool) ([]Late, error) {
+	if !slices.ContainsFunc(rules.Sides[:], func(s rules.Side) bool { return slices.ContainsFunc(job.Spec(s).Sources, mayComeLate) }) {
+		return nil, nil
+	}
 	if before == "" {
 		before = "9999-99-99"
 	}
@@ -60,7 +68,7 @@ func lateFiles(job *rules.Job, out, base, before string, all bool) ([]Late, erro
 	var known []*Manifest // of later dates first
 	err := formerRuns(out, job.Name, seriesOf(job), before, func(f *published) (bool, error) {
 		known = append(known, f.m)
-		found, err := lateOf(job, f.m, base, len(known) <= alwaysRead, all)
+		found, err := lateOf(ctx, job, f.m, base, len(known) <= alwaysRead, all)
 		list = append(list, found...)
 		return true, err
 	})
@@ -74,8 +82,39 @@ func lateFiles(job *rules.Job, out, base, before string, all bool) ([]Late, erro
 	return list, nil
 }
 
+// mayComeLate tells whether the files of a source are looked at for earlier dates.
+func mayComeLate(s rules.Source) bool {
+	return s.Remote == nil && (s.Identity != nil || s.Need != rules.Required) && (s.Path.Uses("date") || s.Path.Uses("file_date"))
+}
+
+// lateNames are the files of an input that a run would read, as far as they are ready, and
+// the folder that they lie below. Ready rules may read whole files, and are asked for recent
+// dates alone.
+func lateNames(ctx context.Context, base string, in *rules.Input, recent bool) (names []string, dir string, err error) {
+	names, dir, err = folder.Names(base, in.Path, in.Source.Literal)
+	if in.Ready == nil || err != nil {
+		return names, dir, err
+	}
+	if !recent {
+		return nil, dir, nil
+	}
+	w := &ready.Watch{Input: in, Open: func(context.Context) (fetch.Store, string, error) { return fetch.Local{Base: base}, in.Path, nil }}
+	v, err := w.Look(ctx, time.Now())
+	if err := errors.Join(err, w.Close()); err != nil {
+		return nil, dir, err
+	}
+	if !v.Ready() && v.Again == 0 {
+		return nil, dir, nil
+	}
+	// Ready, or all that is not known is that the files are at rest.
+	return slices.DeleteFunc(names, func(n string) bool {
+		n = filepath.ToSlash(n)
+		return !slices.ContainsFunc(w.Files(), func(e fetch.Entry) bool { return e.Name == n || strings.HasSuffix(e.Name, "/"+n) })
+	}), dir, nil
+}
+
 // lateOf looks at the files of one published run.
-func lateOf(job *rules.Job, m *Manifest, base string, recent, all bool) (list []Late, err error) {
+func lateOf(ctx context.Context, job *rules.Job, m *Manifest, base string, recent, all bool) (list []Late, err error) {
 	asOf, err := m.asOf()
 	if err != nil {
 		return nil, err
@@ -88,14 +127,14 @@ func lateOf(job *rules.Job, m *Manifest, base string, recent, all bool) (list []
 		for i := range bound.Inputs[side] {
 			in := &bound.Inputs[side][i]
 			src := in.Source
-			if src.Remote != nil || src.Identity == nil && src.Need == rules.Required || !src.Path.Uses("date") && !src.Path.Uses("file_date") {
+			if !mayComeLate(*src) {
 				continue
 			}
 			was := slices.DeleteFunc(slices.Clone(m.Inputs), func(x Input) bool { return x.Side != side || x.Source != src.Name || x.Date != in.FileDate })
 			if len(was) == 0 {
 				continue // the source is new in the job
 			}
-			names, dir, err := folder.Names(base, in.Path, src.Literal)
+			names, dir, err := lateNames(ctx, base, in, recent || all)
 			if err != nil {
 				continue // a run says so, and this is none
 			}
@@ -165,12 +204,15 @@ func filled(m *Manifest, earlier []*Manifest) (list []Late) {
 
 // reopen finds the earlier dates that are to be run again. They are part of what the run
 // says, and so of its identity; a run that is judged again says what it said.
-func (r *run) reopen(m *Manifest) (err error) {
+func (r *run) reopen(ctx context.Context, m *Manifest) (err error) {
 	if r.again != nil {
 		m.Reopen = r.again.Reopen
 		return nil
 	}
-	m.Reopen, err = lateFiles(r.Job, r.dir.out, r.baseDir(), r.BusinessDate, false)
+	m.Reopen, err = lateFiles(ctx, r.Job, r.dir.out, r.baseDir(), r.BusinessDate, false)
+	if fail.ClassOf(err) == fail.Integrity {
+		return nil // a former run cannot be read, which the report says; nothing is decided by this list
+	}
 	return err
 }
 
@@ -189,7 +231,7 @@ func (r *run) reopened(m *Manifest) (list []report.Reopen, findings []extract.Fi
 
 // LateFiles lists the files for which published business dates are to be run again. Every
 // file is read. source "" looks at all sources.
-func LateFiles(o Options, source string) ([]Late, error) {
+func LateFiles(ctx context.Context, o Options, source string) ([]Late, error) {
 	if err := knownSource(o.Job, source); err != nil {
 		return nil, err
 	}
@@ -197,7 +239,7 @@ func LateFiles(o Options, source string) ([]Late, error) {
 	if err != nil {
 		return nil, diskError(err, "the output folder cannot be found")
 	}
-	list, err := lateFiles(o.Job, out, o.baseDir(), "", true)
+	list, err := lateFiles(ctx, o.Job, out, o.baseDir(), "", true)
 	list = slices.DeleteFunc(append([]Late{}, list...), func(l Late) bool { return source != "" && l.Source != source })
 	return list, err
 }

@@ -312,7 +312,7 @@ func (r *run) stages(ctx context.Context, db *duck.DB, files string) error {
 	m := r.newManifest(inputs, coverageOf(ops, res))
 	m.Snapshots, m.Ready, m.Lookups = r.snapshots, readySources(r.bound), asked
 	r.enterFiles(m, rels[:]...)
-	if err := r.reopen(m); err != nil {
+	if err := r.reopen(ctx, m); err != nil {
 		return err
 	}
 	past, err := r.past(m)
