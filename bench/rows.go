@@ -20,7 +20,7 @@ const (
 
 // run measures every row of the table, writes it, and prints it.
 func (b *bench) run(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{b.threePass, b.small, b.oneKey, b.sharedKey, b.allDiffer, b.reports, b.parsing} {
+	for _, step := range []func(context.Context) error{b.threePass, b.small, b.oneKey, b.sharedKey, b.groups, b.allDiffer, b.reports, b.parsing} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -180,6 +180,35 @@ func (b *bench) sharedKey(ctx context.Context) error {
 		return err
 	}
 	b.lines = append(b.lines, b.ratio("one key shared by 5 % of the rows, "+size(b.rows), m, "shared key", "plain", 2.5, 2))
+	return nil
+}
+
+// groups: the rows of both sides in groups that add up, a tenth as many as rows, of a few
+// to about a thousand members, against the plain case.
+func (b *bench) groups(ctx context.Context) error {
+	plain, err := b.data(ctx, "d"+size(b.rows), b.rows)
+	if err != nil {
+		return err
+	}
+	grouped, err := b.data(ctx, "d"+size(b.rows)+"-groups", b.rows, "-groups", fmt.Sprint(b.rows/10), "-trouble", "0.001", "-formats", "parquet")
+	if err != nil {
+		return err
+	}
+	plainStage, err := b.staged(ctx, plain, "three-pass.yaml", b.rows)
+	if err != nil {
+		return err
+	}
+	groupStage, err := b.staged(ctx, grouped, "groups.yaml", b.rows)
+	if err != nil {
+		return err
+	}
+	m, err := b.compete("groups that add up, "+size(b.rows),
+		b.reconcile(ctx, "plain", plain, "three-pass.yaml", plainStage, b.rows, 2),
+		b.reconcile(ctx, "groups", grouped, "groups.yaml", groupStage, b.rows, 2))
+	if err != nil {
+		return err
+	}
+	b.lines = append(b.lines, b.ratio(size(b.rows)+" × "+size(b.rows)+" rows in "+size(b.rows/10)+" groups", m, "groups", "plain", 2, 1.5))
 	return nil
 }
 

@@ -162,7 +162,10 @@ func (s *session) printPartner(p pipeline.Partner, indent string) error {
 // printGroup lists the first members of a group, its own side last.
 func (s *session) printGroup(e pipeline.Explanation) {
 	g := e.Group
-	s.printf("GROUP of %s and %s\n  %s\n", count(g.Operations, "operation"), count(g.Results, "result"), inline(g.Text))
+	s.printf("GROUP of %s and %s\n", count(g.Operations, "operation"), count(g.Results, "result"))
+	for sentence := range strings.SplitSeq(g.Text, ". ") {
+		s.printf("  %s\n", inline(strings.TrimSuffix(sentence, ".")))
+	}
 	for _, p := range e.Partners {
 		s.printf("  %s\n", placeText(p.Row))
 	}

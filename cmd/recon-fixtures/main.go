@@ -94,6 +94,7 @@ func makeBench(args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	rows := f.Int64("rows", 1_000_000, "operations")
 	trouble := f.Float64("trouble", 0.003, "share of the operations with trouble")
+	groups := f.Int64("groups", 0, "entities of one currency each, of a few to about a thousand operations; 0: 5,000 of any")
 	shared := f.Float64("shared-key", 0, "share of the operations, and of the results, under one operation id")
 	differ := f.Bool("all-differ", false, "every result has another amount than its operation")
 	seed := f.Uint64("seed", 1, "another seed gives other rows")
@@ -103,7 +104,7 @@ func makeBench(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	t, err := benchgen.Generate(dir, benchgen.Shape{
-		Rows: *rows, Trouble: *trouble, SharedKey: *shared, AllDiffer: *differ, Seed: *seed, Formats: strings.Split(*formats, ","),
+		Rows: *rows, Trouble: *trouble, SharedKey: *shared, Groups: *groups, AllDiffer: *differ, Seed: *seed, Formats: strings.Split(*formats, ","),
 	})
 	if err != nil {
 		return err
