@@ -364,7 +364,7 @@ func connectTarget(ctx context.Context, o Options) (problem string, asked bool, 
 }
 
 // seriesOfTarget are the series of a job that the bucket has, and the run's own, which is first.
-func seriesOfTarget(ctx context.Context, t *target.Target, out string, job *rules.Job) ([]string, error) {
+func seriesOfTarget(ctx context.Context, t *target.Target, job *rules.Job) ([]string, error) {
 	own := Series(job)
 	names := []string{own}
 	seen := map[string]bool{own: true}

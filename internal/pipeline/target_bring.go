@@ -27,7 +27,7 @@ func (r *run) bringFormer(ctx context.Context) error {
 	if t == nil || err != nil {
 		return err
 	}
-	names, err := seriesOfTarget(ctx, t, r.dir.out, r.Job)
+	names, err := seriesOfTarget(ctx, t, r.Job)
 	if err != nil {
 		return err
 	}
