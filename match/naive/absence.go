@@ -126,7 +126,7 @@ func (w *world) exportShows(r *row) proof {
 		for _, p := range w.job.Types {
 			from = min(from, w.opened(p, at))
 		}
-		return covers(proofs, times{from, t})
+		return covers(proofs, times{from, t + 1}) // up to the booking, which is included
 	}
 	switch {
 	case shown(first) != shown(last):
