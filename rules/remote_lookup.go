@@ -37,8 +37,8 @@ type LookupLimits struct {
 // FoundFile is the name of the file of a lookup that is read: the records of all answers.
 const FoundFile = "found.ndjson"
 
-// Asked are the reasons that a lookup may be about: of ambiguous, absent and pending
-// operations. The first ones are those that are asked about unless the job says otherwise.
+// lookupReasons are the reasons of ambiguous and absent operations that a lookup may be about;
+// lookupDefault those that it is about unless the job says otherwise.
 var (
 	lookupDefault = []string{"coverage_incomplete", "outcome_unknown", "unattributed_result", "several_candidates"}
 	lookupReasons = append(slices.Clone(lookupDefault), "keys_disagree", "counterpart_not_unique", "unmapped_status", "no_result", "failed_at_provider")
