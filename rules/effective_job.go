@@ -57,12 +57,9 @@ func (w *effective) root() *yaml.Node {
 		t.declared("within", j.Unattributed.Within)
 		t.texts("contradicts", j.Unattributed.Contradicts)
 	})
-	if len(j.Redact.Fields) > 0 || j.Redact.KeyFile != "" || j.Redact.KeyEnv != "" || j.Redact.FreeTextOff || len(j.Redact.Exempt) > 0 {
+	if len(j.Redact.Fields) > 0 || j.Redact.Key.Declared() || j.Redact.FreeTextOff || len(j.Redact.Exempt) > 0 {
 		t.sub("redact", func(t *tree) {
-			t.sub("key", func(t *tree) {
-				t.text("file", j.Redact.KeyFile)
-				t.text("env", j.Redact.KeyEnv)
-			})
+			t.secret("key", j.Redact.Key)
 			textMap(t, "fields", j.Redact.Fields)
 			if j.Redact.FreeTextOff {
 				t.text("free_text", "off")

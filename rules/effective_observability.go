@@ -7,6 +7,7 @@ func (t *tree) secret(key string, s Secret) {
 	t.sub(key, func(t *tree) {
 		t.text("file", s.File)
 		t.text("env", s.Env)
+		t.texts("exec", s.Command())
 	})
 }
 

@@ -142,8 +142,7 @@ type Unattributed struct {
 // Redact: how declared personal fields appear in outputs, and whether free text is
 // looked through.
 type Redact struct {
-	KeyFile     string
-	KeyEnv      string
+	Key         Secret            // of tokens
 	Fields      map[string]string // product field → token, mask, drop
 	FreeTextOff bool              // card numbers, IBANs and secrets in texts stay
 	Exempt      []string          // product fields in which they stay

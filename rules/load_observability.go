@@ -84,7 +84,7 @@ func (d *decoder) secret(o *object, name string) Secret {
 
 func (d *decoder) secretOf(n *yaml.Node, path string) Secret {
 	if n.Kind != yaml.MappingNode {
-		d.failAt(at(n), path, "write {file: FILE} or {env: NAME}", "%s: a secret is never written in the job file", path)
+		d.failAt(at(n), path, secretForms, "%s: a secret is never written in the job file", path)
 		return Secret{}
 	}
 	k := d.object(n, secretShape, path)
@@ -92,11 +92,28 @@ func (d *decoder) secretOf(n *yaml.Node, path string) Secret {
 		return Secret{}
 	}
 	s := Secret{File: k.text("file", ""), Env: k.text("env", "")}
-	if (s.File == "") == (s.Env == "") {
-		d.fail(path, "write {file: FILE} or {env: NAME}", "%s needs a file or an environment variable, one of them", path)
+	if c := k.node("exec"); c != nil {
+		for i, arg := range d.items(c, k.at("exec")) {
+			text, ok := d.scalar(arg, index(k.at("exec"), i))
+			if ok && (strings.ContainsRune(text, 0) || i == 0 && text == "") {
+				d.failAt(at(arg), index(k.at("exec"), i), "name a program, then its arguments", "%s: %q starts nothing", path, text)
+			}
+			s.Exec += text + "\x00"
+		}
+	}
+	given := 0
+	for _, v := range []string{s.File, s.Env, s.Exec} {
+		if v != "" {
+			given++
+		}
+	}
+	if given != 1 {
+		d.fail(path, secretForms, "%s needs a file, an environment variable or a program, one of them", path)
 	}
 	return s
 }
+
+const secretForms = "write {file: FILE}, {env: NAME} or {exec: [PROGRAM, ARGUMENT]}"
 
 func lowered(list []string) []string {
 	for i := range list {

@@ -146,16 +146,7 @@ func (d *decoder) redact(o *object) Redact {
 	if o == nil {
 		return r
 	}
-	if n := o.node("key"); n != nil {
-		if n.Kind != yaml.MappingNode {
-			d.failAt(at(n), o.at("key"), "write {file: redact.key} or {env: REDACT_KEY}", "a secret is never written in the job file")
-		} else if k := d.object(n, secretShape, o.at("key")); k != nil {
-			r.KeyFile, r.KeyEnv = k.text("file", ""), k.text("env", "")
-			if (r.KeyFile == "") == (r.KeyEnv == "") {
-				d.fail(k.path, "write {file: redact.key} or {env: REDACT_KEY}", "%s needs a file or an environment variable, one of them", k.path)
-			}
-		}
-	}
+	r.Key = d.secret(o, "key")
 	if n := o.node("fields"); n != nil {
 		d.free(n, o.at("fields"), func(name string, _, v *yaml.Node, p string) {
 			how, ok := d.scalar(v, p)

@@ -12,6 +12,15 @@ import (
 type Secret struct {
 	File string // relative to the job file
 	Env  string
+	Exec string // a program and its arguments, each of them ended by a NUL: secrets are compared
+}
+
+// Command is the program that writes the secret, and its arguments; nil where none does.
+func (s Secret) Command() []string {
+	if s.Exec == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(s.Exec, "\x00"), "\x00")
 }
 
 // Declared tells whether there is one.

@@ -110,7 +110,7 @@ func TestExample(t *testing.T) {
 	if g := job.Gates[1]; g.Func != "oldest" || g.Arg != "review" || g.Op != ">" || g.Value != 3*86400 {
 		t.Errorf("%+v", g)
 	}
-	if job.Redact.KeyFile != "redact.key" || job.Redact.Fields["iban"] != "mask" {
+	if job.Redact.Key != (rules.Secret{File: "redact.key"}) || job.Redact.Fields["iban"] != "mask" {
 		t.Errorf("%+v", job.Redact)
 	}
 }

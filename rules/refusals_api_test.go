@@ -61,7 +61,7 @@ var apiRefusals = map[string][]string{
 		"22:79: results.sources[0].api.headers.Authorization: a secret is never written in the job file | secrets go to `auth`",
 	},
 	"api_secret_in_the_open": {
-		`22:69: results.sources[0].api.auth.bearer: a secret is never written in the job file | write {file: FILE} or {env: NAME}`,
+		`22:69: results.sources[0].api.auth.bearer: a secret is never written in the job file | write {file: FILE}, {env: NAME} or {exec: [PROGRAM, ARGUMENT]}`,
 	},
 	"api_short_without_total": {
 		"22:88: results.sources[0].api.pagination.stop: a service may give fewer records than it is asked for, and without a total nobody would see it | leave `stop` out, so that an empty page is asked for; or add `total` and `size`",

@@ -38,7 +38,7 @@ var filesRefusals = map[string][]string{
 		"23:13: results.sources[0].sftp does not say how the user proves who it is | add `private_key: {file: …}` or `password: {env: …}`",
 	},
 	"sftp_secret_in_the_open": {
-		"23:37: results.sources[0].sftp.password: a secret is never written in the job file | write {file: FILE} or {env: NAME}",
+		"23:37: results.sources[0].sftp.password: a secret is never written in the job file | write {file: FILE}, {env: NAME} or {exec: [PROGRAM, ARGUMENT]}",
 	},
 	"sftp_passphrase_alone": {
 		"23:59: results.sources[0].sftp has a passphrase and no private key | add `private_key`, or remove it",

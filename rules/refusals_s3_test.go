@@ -17,7 +17,7 @@ var s3Refusals = map[string][]string{
 		"23:24: results.sources[0].s3 has one of access_key and secret_key | write both, or leave both to the default chain",
 	},
 	"s3_secret_in_the_open": {
-		"23:48: results.sources[0].s3.secret_key: a secret is never written in the job file | write {file: FILE} or {env: NAME}",
+		"23:48: results.sources[0].s3.secret_key: a secret is never written in the job file | write {file: FILE}, {env: NAME} or {exec: [PROGRAM, ARGUMENT]}",
 	},
 	"s3_token_alone": {
 		"23:27: results.sources[0].s3 has a session_token without keys | add access_key and secret_key, or leave all to the default chain",

@@ -73,7 +73,7 @@ var sqlRefusals = map[string][]string{
 		"22:54: results.sources[0].sql.host: the dsn says it too | keep one of the two",
 	},
 	"sql_secret_in_the_open": {
-		"22:36: results.sources[0].sql.dsn: a secret is never written in the job file | write {file: FILE} or {env: NAME}",
+		"22:36: results.sources[0].sql.dsn: a secret is never written in the job file | write {file: FILE}, {env: NAME} or {exec: [PROGRAM, ARGUMENT]}",
 	},
 	"sql_engine": {
 		"22:21: results.sources[0].sql.engine: \"postgresql\" is not known here | did you mean \"postgres\"?",

@@ -55,7 +55,7 @@ var statedRefusals = map[string][]string{
 		`23:50: results.sources[0].signature.signed: a brace stands alone | signed: "{sent_at}.{body}"`,
 	},
 	"signature_in_the_open": {
-		`23:52: results.sources[0].signature.secrets[0]: a secret is never written in the job file | write {file: FILE} or {env: NAME}`,
+		`23:52: results.sources[0].signature.secrets[0]: a secret is never written in the job file | write {file: FILE}, {env: NAME} or {exec: [PROGRAM, ARGUMENT]}`,
 	},
 	"signature_of_another_scheme": {
 		"23:68: results.sources[0].signature.encoding: the scheme stripe says that itself | remove it, or write `scheme: hmac`",

@@ -195,7 +195,7 @@ var refusals = map[string][]string{
 		"22:23: results.sources[0].exec.command is an empty list | name at least one, or leave the key out",
 	},
 	"exec_secret_in_the_open": {
-		"22:63: results.sources[0].exec.env.KEY: a secret is never written in the job file | write {file: FILE} or {env: NAME}",
+		"22:63: results.sources[0].exec.env.KEY: a secret is never written in the job file | write {file: FILE}, {env: NAME} or {exec: [PROGRAM, ARGUMENT]}",
 	},
 	"exec_name_in_a_folder": {
 		"22:43: results.sources[0].exec.name: \"out/psp.csv\" is not the name of a file | a name without slashes that does not begin with a dot, such as charges.csv",
@@ -219,7 +219,7 @@ var refusals = map[string][]string{
 		`56:47: limits.blast_radius.requeue.amount is an amount without its currency (V39) | write {EUR: "1000.00"}`,
 	},
 	"literal_secret": {
-		`59:15: a secret is never written in the job file | write {file: redact.key} or {env: REDACT_KEY}`,
+		`59:15: redact.key: a secret is never written in the job file | write {file: FILE}, {env: NAME} or {exec: [PROGRAM, ARGUMENT]}`,
 	},
 	"map_elsewhere": {
 		"13:33: only the text field `status` of the results has a map of what its texts mean | compare other fields by `compare: [{field: state, map: {…}}]`",

@@ -373,6 +373,7 @@ var secretShape = &shape{
 	keys: []key{
 		{name: "file", doc: "File, relative to the job file.", value: schema{"type": "string"}},
 		{name: "env", doc: "Environment variable.", value: schema{"type": "string"}},
+		{name: "exec", doc: "A program and its arguments, started without a shell in the folder of the job file. What it writes on its standard output is the secret.", value: listValue(textValue())},
 	},
 }
 

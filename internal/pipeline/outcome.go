@@ -100,9 +100,9 @@ func roleOf(path string) string {
 // redactKey reads the key of tokens from the place that the job names, nil where
 // it names none. The key itself reaches no message.
 func redactKey(job *rules.Job, base string) ([]byte, error) {
-	switch {
-	case job.Redact.KeyFile != "":
-		path := job.Redact.KeyFile
+	switch of := job.Redact.Key; {
+	case of.File != "":
+		path := of.File
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(base, path)
 		}
@@ -111,8 +111,14 @@ func redactKey(job *rules.Job, base string) ([]byte, error) {
 			return nil, fail.Wrap(fail.Usage, err, "redact.key cannot be read").WithHint("make the file, with at least 16 bytes that nobody can guess")
 		}
 		return checkKey([]byte(strings.TrimRight(string(key), "\r\n")), displayPath(path))
-	case job.Redact.KeyEnv != "":
-		return checkKey([]byte(os.Getenv(job.Redact.KeyEnv)), "the environment variable "+job.Redact.KeyEnv)
+	case of.Env != "":
+		return checkKey([]byte(os.Getenv(of.Env)), "the environment variable "+of.Env)
+	case of.Exec != "":
+		key, err := secret.Text(of, base, "redact.key")
+		if err != nil {
+			return nil, fail.Wrap(fail.Usage, err, "redact.key").WithHint("start it by hand; it has to write the key and to end with 0")
+		}
+		return checkKey([]byte(key), "what "+of.Command()[0]+" writes")
 	}
 	return nil, nil
 }

@@ -48,7 +48,7 @@ func recountJob(t *testing.T) string {
 			"  - {gate: divergent-fields, fail_when: \"count(divergent/field_differs) > 1\"}\n  - {gate: stray, fail_when: \"share(unexpected) > 90%\"}\n  - {gate: review, fail_when: \"count(review) > 1000\"}\n" +
 			"  - {gate: old, fail_when: \"oldest(review) > 300d\"}\n  - {gate: old-absences, fail_when: \"oldest(absent/no_result) > 300d\"}\n  - {gate: unread, fail_when: \"rejects > 5\"}\n" +
 			"  - {gate: differences, fail_when: \"differences > 0\"}\n  - {gate: values, fail_when: \"findings(value_unreadable) > 9\"}\n"},
-		{"outputs: {dir: out, formats: [parquet, ndjson, html, xlsx, json, md, prom]}", "outputs: {dir: out, formats: [parquet, json, prom]}"},
+		{"outputs: {dir: out, formats: [parquet, ndjson, html, xlsx, json, md, prom]}", "outputs: {dir: out, formats: [parquet, json, prom, html]}"},
 	} {
 		if !strings.Contains(job, x[0]) {
 			t.Fatalf("the demo's job does not hold %q", x[0])

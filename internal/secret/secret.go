@@ -12,8 +12,8 @@ import (
 )
 
 // Text reads a secret; "" where none is declared. base is the folder of the job file,
-// what names the key in errors. An error tells the name of the file or variable and
-// nothing of its content.
+// what names the key in errors. An error tells the name of the file, variable or program and
+// nothing of what it holds or writes. White space around the secret is no part of it.
 func Text(s rules.Secret, base, what string) (string, error) {
 	switch {
 	case s.File != "":
@@ -34,6 +34,12 @@ func Text(s rules.Secret, base, what string) (string, error) {
 			return v, nil
 		}
 		return "", fmt.Errorf("%s: the environment variable %s is not set", what, s.Env)
+	case s.Exec != "":
+		text, err := written(s.Command(), base)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", what, err)
+		}
+		return text, nil
 	}
 	return "", nil
 }
