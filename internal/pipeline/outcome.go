@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/recon-batch/recon-batch/internal/fail"
+	"github.com/recon-batch/recon-batch/internal/secret"
 	"github.com/recon-batch/recon-batch/report"
 	"github.com/recon-batch/recon-batch/rules"
 )
