@@ -61,7 +61,7 @@ const maxPart = 200
 // and then which of them are files of other dates, and which are revisions of each other.
 func (l *loader) arrivals(ctx context.Context) {
 	l.arrived = make([]*Arrival, len(l.found))
-	l.resent = map[int]*Arrived{}
+	l.resent, l.reread = map[int]*Arrived{}, map[int]*Arrived{}
 	l.newer = map[int]int{}
 	for i, f := range l.found {
 		if f.source.Identity != nil && l.staged[i] != nil && l.errs[i] == nil {
@@ -217,7 +217,7 @@ func noPart(f *foundFile, p *rules.IdentityPart, why string) error {
 func (l *loader) findResent() {
 	for i, a := range l.arrived {
 		f, s := l.found[i], l.staged[i]
-		if a == nil || l.errs[i] != nil || !f.source.Identity.OfOneDate() || s.Records == 0 {
+		if a == nil || l.errs[i] != nil || !f.source.Identity.OfOneDate() {
 			continue
 		}
 		for j := len(l.opt.Earlier) - 1; j >= 0; j-- {
@@ -228,7 +228,9 @@ func (l *loader) findResent() {
 			same := e.Path == filepath.ToSlash(f.rel)
 			switch {
 			case e.Content == s.Content && e.Arrival.Key == a.Key && same:
-				// A source that reads the files of earlier dates again.
+				l.reread[i] = e // on purpose, or because nobody has replaced it yet
+			case s.Records == 0: // two quiet days look alike
+				continue
 			case e.Content == s.Content, e.Arrival.Key == a.Key && !same:
 				l.resent[i] = e
 			default:
@@ -246,10 +248,11 @@ func (l *loader) findResent() {
 	}
 }
 
-// othersThan tells whether the input of a file has another one that is of its own date.
+// othersThan tells whether the input of a file has another one that no run of an earlier
+// date has read.
 func (l *loader) othersThan(i int) bool {
 	for j, f := range l.found {
-		if j != i && f.input == l.found[i].input && l.staged[j] != nil && l.errs[j] == nil && l.resent[j] == nil {
+		if j != i && f.input == l.found[i].input && l.staged[j] != nil && l.errs[j] == nil && l.resent[j] == nil && l.reread[j] == nil {
 			return true
 		}
 	}
@@ -265,6 +268,11 @@ func (l *loader) wasRead(i int) bool {
 
 // resentEvidence says what a file of an earlier date leaves of the proof of its input.
 func (l *loader) resentEvidence(i int, e *evidence) bool {
+	if was := l.reread[i]; was != nil && !l.othersThan(i) {
+		e.spoiled = fmt.Sprintf("%s is what run %s read for %s, with nothing new beside it (identity: {may_repeat: true} where that is right)",
+			l.found[i].rel, was.RunID, slot(was.Date, was.BusinessDate))
+		return true
+	}
 	was := l.resent[i]
 	if was == nil {
 		return false

@@ -309,7 +309,6 @@ func TestFileOfAnotherDate(t *testing.T) {
 		{"renamed", []rules.IdentityPart{period}, "psp_0.csv", []string{"o1 1.00 r1"}, false, true},
 		{"under the same name", []rules.IdentityPart{period}, "psp_1.csv", []string{"o1 1.00 r1"}, false, true},
 		{"renamed, with its own period inside", []rules.IdentityPart{byTrailer}, "psp_0.csv", []string{"o1 1.00 r1"}, false, true},
-		{"the same file, read again", []rules.IdentityPart{byTrailer}, "psp_1.csv", []string{"o1 1.00 r1"}, false, false},
 		{"a day without records", []rules.IdentityPart{period}, "psp_0.csv", nil, false, false},
 		{"may repeat", []rules.IdentityPart{period}, "psp_0.csv", []string{"o1 1.00 r1"}, true, false},
 		{"of no date", []rules.IdentityPart{{Name: rules.PartProvider, Text: "psp"}}, "psp_0.csv", []string{"o1 1.00 r1"}, false, false},
@@ -346,6 +345,27 @@ func TestFileOfAnotherDate(t *testing.T) {
 				}
 			}
 		})
+	}
+	// The file that nobody has replaced, read again: its records count, and its silence does
+	// not, whether it has records or not, until another one has come beside it.
+	for _, rows := range [][]string{{"o1 1.00 r1"}, nil} {
+		earlier := yesterday([]rules.IdentityPart{byTrailer}, "psp_1.csv", rows...)
+		w := reports(t, byTrailer)
+		w.report("psp_1.csv", "d", rows...)
+		rel, err := w.knowing(earlier, nil)
+		if err != nil || rel.Files[0].Status != FileStaged || rel.Records != int64(len(rows)) || proves(rel) ||
+			!strings.Contains(rel.Coverage[0].Withdrawn[0].Reason, "psp_1.csv is what run run-of-2031-06-09 read for 2031-06-09") {
+			t.Errorf("%+v, %v", rel, err)
+		}
+		w.report("psp_2.csv", "e", "o2 2.00 r2")
+		if rel, err = w.knowing(earlier, nil); err != nil || rel.Records != int64(len(rows))+1 || !proves(rel) {
+			t.Errorf("beside a new one: %+v, %v", rel, err)
+		}
+		w.job.Inputs[rules.Results][0].Source.Identity.MayRepeat = true
+		earlier = append(earlier, arrivedOn("2031-06-09", rel)...)
+		if rel, err = w.knowing(earlier, nil); err != nil || !proves(rel) {
+			t.Errorf("may repeat: %+v, %v", rel, err)
+		}
 	}
 	// A revision of yesterday's report under today's name is evidence, and proves nothing.
 	earlier := yesterday([]rules.IdentityPart{byTrailer}, "psp_0.csv", "o1 1.00 r1")

@@ -133,9 +133,10 @@ type loader struct {
 	gaps, provisional map[int]string
 	through           map[int]int64 // input → what its data reach to, by its own word
 	// of the identity of each file: which report it is, which file of an earlier date it is
-	// again, and which later one counts in its place
+	// again, in the place of another one or in its own, and which later one counts in its place
 	arrived  []*Arrival
 	resent   map[int]*Arrived
+	reread   map[int]*Arrived
 	newer    map[int]int
 	replaced []superseded
 }
