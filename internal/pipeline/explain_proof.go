@@ -150,9 +150,12 @@ func intervalWords(list []extract.Interval) []string {
 		if i.Account != "" {
 			name = i.Account + " (" + i.Source + ")"
 		}
-		text := name + " covers everything"
-		if !i.Complete {
-			text = fmt.Sprintf("%s covers %s until %s", name, instant(i.From), instant(i.Until))
+		text := fmt.Sprintf("%s covers %s until %s", name, instant(i.From), instant(i.Until))
+		switch {
+		case i.Complete:
+			text = name + " covers everything"
+		case i.From == i.Until:
+			text = name + " covers nothing"
 		}
 		if i.Lag > 0 {
 			text += ", lag " + durationText(i.Lag)
