@@ -111,6 +111,8 @@ func (d *decoder) identity(o *object, s *Source) {
 		d.fail(c.path, "add `period: \"{date}\"`, or what else tells the reports apart", "%s names no part", c.path)
 	case v.Part(PartParts) != nil && v.Part(PartPart) == nil:
 		c.fail(PartParts, "add `part`", "%s: how many parts there are says nothing while no file says which it is", c.at(PartParts))
+	case v.Part(PartPart) != nil && v.Part(PartParts) == nil && (s.Ready == nil || s.Ready.Manifest == nil && s.Ready.Marker == nil):
+		c.fail(PartPart, "add `parts`, or by `ready` a manifest or a marker", "%s: nothing says how many parts there are, so that nobody would miss the last one", c.at(PartPart))
 	case v.Part(PartRevision) != nil && len(v.Parts) == 1:
 		c.fail(PartRevision, "add `period: \"{date}\"`, or what else tells the reports apart", "%s: revisions of what? No other part is declared", c.at(PartRevision))
 	}

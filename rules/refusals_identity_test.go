@@ -36,6 +36,9 @@ var identityRefusals = map[string][]string{
 	"identity_no_trailer": {
 		"24:31: parts of the identity stand in a trailer, but no trailer is declared | add `csv: {rows: {field: 1, trailer: T}}`",
 	},
+	"identity_part_alone": {
+		"24:42: results.sources[0].identity.part: nothing says how many parts there are, so that nobody would miss the last one | add `parts`, or by `ready` a manifest or a marker",
+	},
 	"identity_parts_alone": {
 		"24:43: results.sources[0].identity.parts: how many parts there are says nothing while no file says which it is | add `part`",
 	},
