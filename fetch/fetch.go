@@ -26,8 +26,10 @@ package fetch
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -104,4 +106,15 @@ type Puller interface {
 	// (rights, columns, types), without pulling it. It returns one text for each
 	// problem, with its remedy.
 	Check(ctx context.Context, r *Request) []string
+}
+
+// Problems is an error as [Puller] Check tells it: one text, with the remedy; none for nil.
+func Problems(err error) []string {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*fail.Error](err); ok && e.Hint != "" {
+		return []string{e.Error() + "; " + e.Hint}
+	}
+	return []string{err.Error()}
 }

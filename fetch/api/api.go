@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -91,13 +90,7 @@ func (p Puller) Check(ctx context.Context, r *fetch.Request) []string {
 			err = l.look(ctx)
 		}
 	}
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*fail.Error](err); ok && e.Hint != "" {
-		return []string{e.Error() + "; " + e.Hint}
-	}
-	return []string{err.Error()}
+	return fetch.Problems(err)
 }
 
 // prepare resolves what the job says for the date.

@@ -242,14 +242,7 @@ func (p *pull) input(hint, format string, args ...any) error {
 // Check implements fetch.Puller: the server lets us in and says what it has. No file is no
 // problem: it may be there tomorrow.
 func (u Puller) Check(ctx context.Context, r *fetch.Request) []string {
-	err := u.check(ctx, r)
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*fail.Error](err); ok && e.Hint != "" {
-		return []string{e.Error() + "; " + e.Hint}
-	}
-	return []string{err.Error()}
+	return fetch.Problems(u.check(ctx, r))
 }
 
 func (u Puller) check(ctx context.Context, r *fetch.Request) error {

@@ -395,15 +395,7 @@ func (p *pull) digest() string {
 func (u Puller) Check(ctx context.Context, r *fetch.Request) []string {
 	brief := *r
 	brief.Until = time.Time{} // whoever asks does not want to wait for long
-	err := u.check(ctx, &brief)
-	var e *fail.Error
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &e) && e.Hint != "":
-		return []string{e.Error() + "; " + e.Hint}
-	}
-	return []string{err.Error()}
+	return fetch.Problems(u.check(ctx, &brief))
 }
 
 func (u Puller) check(ctx context.Context, r *fetch.Request) (err error) {

@@ -89,13 +89,8 @@ func (Puller) Pull(ctx context.Context, r *fetch.Request) (*fetch.Snapshot, erro
 // Check implements fetch.Puller: the program is there and may be started, and the
 // secrets are there. It is not started.
 func (Puller) Check(_ context.Context, r *fetch.Request) []string {
-	if _, err := prepare(r); err != nil {
-		if e, ok := errors.AsType[*fail.Error](err); ok && e.Hint != "" {
-			return []string{e.Error() + "; " + e.Hint}
-		}
-		return []string{err.Error()}
-	}
-	return nil
+	_, err := prepare(r)
+	return fetch.Problems(err)
 }
 
 // prepare finds the program and resolves what it is given.

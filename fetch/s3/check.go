@@ -2,25 +2,16 @@ package s3
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/recon-batch/recon-batch/fetch"
-	"github.com/recon-batch/recon-batch/internal/fail"
 )
 
 // Check implements fetch.Puller: the keys are there, the bucket can be listed, and the
 // first object that the address names now can be read. No object is no problem: it may be
 // there tomorrow.
 func (u Puller) Check(ctx context.Context, r *fetch.Request) []string {
-	err := u.check(ctx, r)
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*fail.Error](err); ok && e.Hint != "" {
-		return []string{e.Error() + "; " + e.Hint}
-	}
-	return []string{err.Error()}
+	return fetch.Problems(u.check(ctx, r))
 }
 
 func (u Puller) check(ctx context.Context, r *fetch.Request) error {

@@ -2,7 +2,6 @@ package sftp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -19,14 +18,7 @@ import (
 // and shows the folder; the first file that the address names now can be read. No file is no
 // problem: it may be there tomorrow.
 func (u Puller) Check(ctx context.Context, r *fetch.Request) []string {
-	err := u.check(ctx, r)
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*fail.Error](err); ok && e.Hint != "" {
-		return []string{e.Error() + "; " + e.Hint}
-	}
-	return []string{err.Error()}
+	return fetch.Problems(u.check(ctx, r))
 }
 
 func (u Puller) check(ctx context.Context, r *fetch.Request) error {
