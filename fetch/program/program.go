@@ -82,7 +82,7 @@ func (Puller) Pull(ctx context.Context, r *fetch.Request) (*fetch.Snapshot, erro
 	f.Version = "program sha256 " + digest
 	return &fetch.Snapshot{
 		Kind: rules.FromExec, Address: s.address(), Request: s.digest(digest), Files: []fetch.File{f}, Requests: 1,
-		Proof: "the program ended with status 0 after its output was closed",
+		Proof: "the program of SHA-256 " + digest + " ended with status 0 after its output was closed",
 	}, nil
 }
 

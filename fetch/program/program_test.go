@@ -68,6 +68,9 @@ func TestOutput(t *testing.T) {
 	if s.Address != "./export 2026-11-29 2026-11-28" || !strings.HasPrefix(s.Files[0].Version, "program sha256 ") || strings.Contains(fmt.Sprint(s), "k-123") {
 		t.Errorf("the snapshot says %+v", s)
 	}
+	if _, digest, err := fetch.HashFile(filepath.Join(r.BaseDir, "export")); err != nil || !strings.Contains(s.Proof, digest) {
+		t.Errorf("the proof, which the manifest has too, does not name the program: %s, %v", s.Proof, err)
+	}
 	other := script(t, `echo other`, nil)
 	_, o, err := pull(t, other)
 	if err != nil {
