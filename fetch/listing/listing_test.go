@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -338,24 +337,14 @@ func TestBucket(t *testing.T) {
 			return []byte(strings.Replace(string(b), "N-0007.pdf", "N-000X.pdf", 1))
 		}}, fail.Input},
 	} {
-		var mu sync.Mutex
-		spoiled := 0
-		b.proxy.Rule(func(_ int, r *http.Request) testproxy.Fault {
-			mu.Lock()
-			defer mu.Unlock()
-			if !c.of(r) || spoiled >= c.times {
-				return testproxy.Fault{}
-			}
-			spoiled++
-			return c.f
-		})
+		spoiled := b.proxy.First(c.times, c.of, c.f)
 		r := request(t, t.TempDir(), fmt.Sprintf(source, "sha256"))
 		if c.class == fail.Temporary {
 			r.Until = time.Now().Add(2 * time.Second)
 		}
 		_, got, err := r.try()
-		if fail.ClassOf(err) != c.class || spoiled == 0 || err == nil && got != text {
-			t.Errorf("%s: %d spoiled, class %d, want %d: %v", name, spoiled, fail.ClassOf(err), c.class, err)
+		if fail.ClassOf(err) != c.class || spoiled() == 0 || err == nil && got != text {
+			t.Errorf("%s: %d spoiled, class %d, want %d: %v", name, spoiled(), fail.ClassOf(err), c.class, err)
 		}
 		if err != nil {
 			if files, err := os.ReadDir(filepath.Join(r.Dir, fetch.FilesDir)); len(files) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {

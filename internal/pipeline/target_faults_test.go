@@ -96,24 +96,14 @@ func TestTargetFaults(t *testing.T) {
 			if _, err := Run(t.Context(), n.options("2026-11-01")); err != nil { // brings it
 				t.Fatal(err)
 			}
-			var mu sync.Mutex
-			spoiled := 0
-			b.proxy.Rule(func(_ int, r *http.Request) testproxy.Fault {
-				mu.Lock()
-				defer mu.Unlock()
-				if !c.of(r) || spoiled >= c.times {
-					return testproxy.Fault{}
-				}
-				spoiled++
-				return c.f
-			})
+			spoiled := b.proxy.First(c.times, c.of, c.f)
 			o := n.options("2026-11-02")
 			if c.class != fail.OK {
 				o.Until = time.Now().Add(3 * time.Second)
 			}
 			res, err := Run(t.Context(), o)
-			if fail.ClassOf(err) != c.class || spoiled == 0 {
-				t.Fatalf("%d spoiled, class %d, want %d: %v", spoiled, fail.ClassOf(err), c.class, err)
+			if fail.ClassOf(err) != c.class || spoiled() == 0 {
+				t.Fatalf("%d spoiled, class %d, want %d: %v", spoiled(), fail.ClassOf(err), c.class, err)
 			}
 			n.noSecrets(b, err, res.Notes)
 			id, e := n.currentOf("2026-11-02")
@@ -180,24 +170,14 @@ func TestBringFaults(t *testing.T) {
 			n.t, b.t = t, t
 			n.lose()
 			b.restore(before)
-			var mu sync.Mutex
-			spoiled := 0
-			b.proxy.Rule(func(_ int, r *http.Request) testproxy.Fault {
-				mu.Lock()
-				defer mu.Unlock()
-				if !c.of(r) || spoiled >= c.times {
-					return testproxy.Fault{}
-				}
-				spoiled++
-				return c.f
-			})
+			spoiled := b.proxy.First(c.times, c.of, c.f)
 			o := n.options("2026-11-02")
 			if c.class != fail.OK {
 				o.Until = time.Now().Add(3 * time.Second)
 			}
 			_, err := Run(t.Context(), o)
-			if fail.ClassOf(err) != c.class || spoiled == 0 {
-				t.Fatalf("%d spoiled, class %d, want %d: %v", spoiled, fail.ClassOf(err), c.class, err)
+			if fail.ClassOf(err) != c.class || spoiled() == 0 {
+				t.Fatalf("%d spoiled, class %d, want %d: %v", spoiled(), fail.ClassOf(err), c.class, err)
 			}
 			if err != nil {
 				if id, e := n.currentOf("2026-11-02"); id != "" || e != nil {

@@ -88,6 +88,27 @@ func (p *Proxy) Once(n int, f Fault) {
 	})
 }
 
+// First makes the first requests of a kind from now on fail, at most so many, and lets all
+// others pass. It gives how many have failed so far.
+func (p *Proxy) First(most int, of func(*http.Request) bool, f Fault) (failed func() int) {
+	var mu sync.Mutex
+	n := 0
+	p.Rule(func(_ int, r *http.Request) Fault {
+		mu.Lock()
+		defer mu.Unlock()
+		if n == most || !of(r) {
+			return Fault{}
+		}
+		n++
+		return f
+	})
+	return func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return n
+	}
+}
+
 // Log gives the requests that came since the rule was set.
 func (p *Proxy) Log() []Entry {
 	p.mu.Lock()
