@@ -1,13 +1,13 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -31,7 +31,7 @@ type Asker struct {
 
 // Pull implements fetch.Puller: it asks by GET alone, at the rate of the source, and stores the
 // answers like pages. Those that an interrupted pull stored are not asked for again, unless they
-// are unknown. A key whose request fails is unknown, and the others are asked for, until
+// are unknown, or silence that only the known key can vouch for. A key whose request fails is unknown, and the others are asked for, until
 // requests.failures attempts in a row have failed; then, or at the end of limits.time, all that
 // is left is unknown.
 //
@@ -48,7 +48,7 @@ func (p Asker) Pull(ctx context.Context, r *fetch.Request) (*fetch.Snapshot, err
 	}
 	defer k.j.close()
 	for i := range k.j.pages {
-		k.stored[k.j.pages[i].Position.At] = &k.j.pages[i]
+		k.keep(&k.j.pages[i])
 	}
 	if err := k.adopt(); err != nil {
 		return nil, err
@@ -112,8 +112,10 @@ func (k *looking) look(ctx context.Context) (err error) {
 	return k.known(ctx)
 }
 
-// known says why no silence counts: the key that the service should know is not found there.
+// known says why no silence counts: the key that the service should know is not found there. It
+// is asked for anew: what the service said earlier does not vouch for what it says now.
 func (k *looking) known(ctx context.Context) error {
+	delete(k.stored, k.how.Known)
 	a, err := k.ask(ctx, k.how.Known)
 	switch {
 	case err != nil:
@@ -157,11 +159,9 @@ func (p Asker) prepare(r *fetch.Request) (*looking, error) {
 // all asks every question. Each key is asked by once.
 func (k *looking) all(ctx context.Context, questions [][]string) (*fetch.Asked, error) {
 	out := &fetch.Asked{SchemaVersion: fetch.AskedSchema, Operations: int64(len(questions)), LeftOut: k.r.LeftOut, Answers: []fetch.Answer{}}
-	var silence error // why no silence counts
-	if k.how.Known != "" && len(questions) > 0 {
-		if silence = k.known(ctx); silence != nil && !lone(ctx, silence) {
-			return nil, silence
-		}
+	v := &vouching{looking: k, out: out}
+	if err := v.begin(ctx, len(questions)); err != nil {
+		return nil, err
 	}
 	said := map[string]fetch.Finding{}
 	for i, keys := range questions {
@@ -171,14 +171,10 @@ func (k *looking) all(ctx context.Context, questions [][]string) (*fetch.Asked, 
 				if err != nil {
 					return nil, err
 				}
-				if a.Finding == fetch.None && silence != nil {
-					a.Finding, a.Covers, a.Err = fetch.Unknown, time.Time{}, silence
-				}
-				if a.Err != nil {
-					a.Why, a.Later = k.c.Secrets.Hide(a.Err.Error()), fail.ClassOf(a.Err) == fail.Temporary
-				}
 				said[key] = a.Finding
-				out.Answers = append(out.Answers, a)
+				if err := v.add(ctx, a); err != nil {
+					return nil, err
+				}
 			}
 			if said[key] == fetch.Found {
 				break
@@ -186,7 +182,7 @@ func (k *looking) all(ctx context.Context, questions [][]string) (*fetch.Asked, 
 		}
 		k.r.Progress(fetch.AskedFile, 0, int64(i+1))
 	}
-	return out, nil
+	return out, v.vouch(ctx)
 }
 
 // snapshot writes what is read of the answers: their records, in the order in which they were
@@ -228,16 +224,11 @@ func (k *looking) snapshot(asked *fetch.Asked) (*fetch.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	var raw []fetch.File
-	for _, key := range slices.Sorted(maps.Keys(k.stored)) {
-		f := k.stored[key].File
-		f.Raw = true
-		raw = append(raw, f)
-	}
-	if err := fetch.SyncFiles(k.r.Dir, raw); err != nil {
+	slices.SortFunc(k.raw, func(a, b fetch.File) int { return strings.Compare(a.Name, b.Name) })
+	if err := fetch.SyncFiles(k.r.Dir, k.raw); err != nil {
 		return nil, err
 	}
-	s.Files = append([]fetch.File{found, list}, raw...)
+	s.Files = append([]fetch.File{found, list}, k.raw...)
 	s.Requests, s.Retries = k.c.Counts()
 	return s, k.j.sync()
 }
@@ -246,7 +237,16 @@ func (k *looking) snapshot(asked *fetch.Asked) (*fetch.Snapshot, error) {
 type looking struct {
 	*pull
 	how    *rules.Lookup
-	stored map[string]*page // by key
+	stored map[string]*page // by key: the last answer
+	raw    []fetch.File     // all that are stored
+}
+
+// keep takes a stored answer.
+func (k *looking) keep(pg *page) {
+	k.stored[pg.Position.At] = pg
+	f := pg.File
+	f.Raw = true
+	k.raw = append(k.raw, f)
 }
 
 // adopt takes over an answer that came whole just before the program was killed.
@@ -267,7 +267,7 @@ func (k *looking) adopt() error {
 		return k.remove(a.Name)
 	}
 	pg := &page{Position: a.Position, File: fetch.File{Name: a.Name, Size: size, SHA256: digest, Records: n}, Said: string(said), Time: a.Since}
-	k.stored[a.Position.At] = pg
+	k.keep(pg)
 	return k.j.write(entry{Page: pg})
 }
 
@@ -291,7 +291,7 @@ func (k *looking) ask(ctx context.Context, key string) (fetch.Answer, error) {
 			}
 			return fetch.Answer{Key: key, Finding: fetch.Unknown, Err: quiet(err, key)}, nil
 		}
-		k.stored[key] = pg
+		k.keep(pg)
 	}
 	at, err := time.Parse(time.RFC3339Nano, pg.Time)
 	if err != nil {
@@ -325,8 +325,10 @@ func (k *looking) bring(ctx context.Context, key string) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256([]byte(key))
-	name := "lookup-" + hex.EncodeToString(sum[:12]) + ".json" + k.z.ending
+	name, err := k.fileName(key)
+	if err != nil {
+		return nil, err
+	}
 	var w *fetch.Writer
 	defer func() {
 		if w != nil {
@@ -334,8 +336,12 @@ func (k *looking) bring(ctx context.Context, key string) (*page, error) {
 		}
 	}()
 	status, asked := 0, k.r.Now()
-	since := func() string { return asked.Add(min(k.c.Skew(), 0)).UTC().Format(time.RFC3339Nano) }
+	age := time.Duration(0)
+	since := func() string { return asked.Add(min(k.c.Skew(), 0) - age).UTC().Format(time.RFC3339Nano) }
 	call.Read = func(res *http.Response) error {
+		if age, err = ageOf(res.Header); err != nil {
+			return k.input("ask the service itself, not a cache", "%s", err)
+		}
 		if w != nil {
 			w.Abort()
 		}
@@ -393,7 +399,7 @@ func (k *looking) call(key string) (*web.Call, error) {
 		}
 	}
 	u.RawQuery = q.Encode()
-	c := &web.Call{URL: u, Direct: true, Header: http.Header{"Accept-Encoding": {"gzip"}}, Most: k.a.Limits.PageBytes, Accept: []int{http.StatusOK}}
+	c := &web.Call{URL: u, Direct: true, Header: http.Header{"Accept-Encoding": {"gzip"}, "Cache-Control": {"no-cache"}}, Most: k.a.Limits.PageBytes, Accept: []int{http.StatusOK}}
 	for _, status := range k.how.Absent {
 		c.Accept = append(c.Accept, int(status))
 	}
@@ -409,11 +415,17 @@ func (k *looking) call(key string) (*web.Call, error) {
 
 // judge reads a stored answer. Whatever is not clearly about the key is an error.
 func (k *looking) judge(key, name string, status int) (fetch.Finding, int64, error) {
-	if status != http.StatusOK {
-		return fetch.None, 0, nil
-	}
 	fault := func(format string, args ...any) error {
 		return k.input("see the declaration of the lookup", "the answer about a key: %s", fmt.Sprintf(format, args...))
+	}
+	none := func() (fetch.Finding, int64, error) {
+		if c := k.strange(key); c != "" {
+			return "", 0, fault("it says that there is none, but the key holds %s, which a service may not understand in an address, and `known` has none", c)
+		}
+		return fetch.None, 0, nil
+	}
+	if status != http.StatusOK {
+		return none()
 	}
 	n := int64(0)
 	id := k.r.Source().Field("remote_id")
@@ -439,7 +451,10 @@ func (k *looking) judge(key, name string, status int) (fetch.Finding, int64, err
 	case err != nil:
 		return "", 0, err
 	case n == 0:
-		return fetch.None, 0, nil
+		if why, err := k.against(name); why != "" || err != nil {
+			return "", 0, cmp.Or(err, fault("it is empty, but %s", why))
+		}
+		return none()
 	}
 	return fetch.Found, n, nil
 }
