@@ -161,7 +161,10 @@ func (l *look) asListed(ctx context.Context) error {
 	own := 0
 	for _, name := range slices.Sorted(maps.Keys(m.files)) {
 		if !l.names(name) {
-			continue // of another source
+			if err := l.astray(ctx, name); err != nil {
+				return err
+			}
+			continue
 		}
 		if own++; !there[name] {
 			l.late("%s is listed in the manifest %s and is not there", name, m.name)

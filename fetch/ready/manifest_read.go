@@ -10,6 +10,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/recon-batch/recon-batch/rules"
 )
 
@@ -68,6 +70,10 @@ func stated(d *rules.ReadyManifest, get func(field string) (string, bool)) (name
 }
 
 func (m *manifest) readJSON(d *rules.ReadyManifest, text []byte, add func(where, name string, f listed) error) error {
+	// Of members that are there twice the last one would count, and a list may be lost.
+	if _, err := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowInvalidUTF8(true)).ReadValue(); errors.Is(err, jsontext.ErrDuplicateName) {
+		return errors.New("a member is there twice")
+	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	if err := dec.Decode(&m.whole); err != nil {
@@ -146,7 +152,11 @@ func readCSV(d *rules.ReadyManifest, text []byte, add func(where, name string, f
 	}
 	at := map[string]int{}
 	for i, name := range header {
-		at[strings.TrimSpace(name)] = i
+		name = strings.TrimSpace(name)
+		if _, twice := at[name]; twice && name != "" {
+			return fmt.Errorf("it has two columns %q", name)
+		}
+		at[name] = i
 	}
 	for _, column := range []string{d.Name, d.Size, d.SHA256, d.MD5, d.Records} {
 		if _, ok := at[column]; column != "" && !ok {

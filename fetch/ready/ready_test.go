@@ -111,6 +111,8 @@ func TestRules(t *testing.T) {
 		{name: "entry without digest", path: pattern, rules: whole, files: with(map[string]string{"in/2026-11-29/list.json": `{"files": [{"name": "a.csv", "bytes": 5, "rows": 1}]}`}),
 			late: []string{"entry 1 has no SHA-256"}},
 		{name: "twice", path: pattern, rules: `{manifest: {path: "in/{date}/list.json"}}`, files: with(map[string]string{"in/2026-11-29/list.json": `["a.csv", "./a.csv"]`}), late: []string{"it lists ./a.csv twice"}},
+		{name: "a member twice", path: pattern, rules: `{manifest: {path: "in/{date}/list.json", files: files}}`, files: with(map[string]string{"in/2026-11-29/list.json": `{"files": ["a.csv", "b.csv", "c.csv"], "files": ["a.csv", "b.csv"]}`}), late: []string{"a member is there twice"}},
+		{name: "a column twice", path: pattern, rules: `{manifest: {path: "list.csv", name: file, folder: "in/{date}"}}`, files: with(map[string]string{"list.csv": "file,file\nc.csv,a.csv\n"}), late: []string{`it has two columns "file"`}},
 		{name: "names alone", path: pattern, rules: `{manifest: {path: "in/{date}/list.json"}}`, files: with(map[string]string{"in/2026-11-29/list.json": `["a.csv", "b.csv"]`}),
 			proof: "lists 2 files by their names", read: "in/2026-11-29/a.csv in/2026-11-29/b.csv"},
 		{name: "csv", path: pattern, rules: `{manifest: {path: "list.csv", name: file, size: bytes, folder: "in/{date}"}}`,
@@ -302,5 +304,39 @@ func TestLookEnds(t *testing.T) {
 	}
 	if _, err := Digest(ctx, strings.NewReader("x"), "sha256"); fail.ClassOf(err) != fail.Terminate {
 		t.Error(err)
+	}
+}
+
+// A list may spell a file in a way in which nobody would miss it.
+func TestAstray(t *testing.T) {
+	for listed, late := range map[string]bool{
+		`settled-2.csv`:                  true, // not there
+		`SETTLED-2.CSV`:                  true,
+		`in/settled-2.csv`:               true,
+		`/export/out/settled-2.csv`:      true,
+		`in\\settled-2.csv`:              true,
+		`C:\\out\\Settled-2.csv`:         true,
+		`settled-2.csv.gz`:               true,
+		`settled-1.csv.gz`:               false, // listed in both forms
+		`refunds-2.csv`:                  false,
+		`other/settled-2.csv`:            false,
+		`s3://elsewhere/x/refunds-2.csv`: false,
+	} {
+		dir := t.TempDir()
+		put(t, dir, map[string]string{"in/settled-1.csv": "id\n1\n", "in/list.json": `["settled-1.csv", "` + listed + `"]`})
+		w := watch(t, dir, `"in/settled-*.csv"`, `{manifest: {path: in/list.json}}`)
+		v, err := w.Look(t.Context(), time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Ready() == late || late && len(v.Late) != 1 {
+			t.Errorf("%s: %q", listed, v.Late)
+		}
+	}
+	// What lies where it is said to lie is a file of another source.
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"in/settled-1.csv": "id\n1\n", "in/in/settled-2.csv": "id\n2\n", "in/list.json": `["settled-1.csv", "in/settled-2.csv"]`})
+	if v, err := watch(t, dir, `"in/settled-*.csv"`, `{manifest: {path: in/list.json}}`).Look(t.Context(), time.Now()); err != nil || !v.Ready() {
+		t.Errorf("%+v, %v", v, err)
 	}
 }
