@@ -28,6 +28,19 @@ func (f *foundFile) late() string {
 	return f.judged.Missing
 }
 
+// lacking says why a missing file is missing: as its problem, and as the beginning of a
+// sentence. Of one that is pulled a run may go on without knowing more than that it did not
+// come: the place may have had none, or not have answered.
+func (f *foundFile) lacking() (problem, says string) {
+	switch late := f.late(); {
+	case late != "":
+		return "not ready: " + late, "the source " + f.source.Name + " is not ready: " + late
+	case f.source.Remote != nil:
+		return "it did not come", f.rel + " did not come: it is not there, or could not be pulled whole"
+	}
+	return "there is no such file", "there is no file " + f.rel
+}
+
 // stated is what was found of the file before; nil where that was not asked.
 func (f *foundFile) stated() *rules.JudgedFile { return f.judged.Of(filepath.ToSlash(f.rel)) }
 

@@ -205,12 +205,8 @@ func (l *loader) settle(ctx context.Context) error {
 		}
 		switch {
 		case f.missing:
-			file.Status, file.Problem = FileMissing, "there is no such file"
-			what := "there is no file " + f.rel
-			if late := f.late(); late != "" {
-				file.Problem = "not ready: " + late
-				what = "the source " + f.source.Name + " is not ready: " + late
-			}
+			problem, what := f.lacking()
+			file.Status, file.Problem = FileMissing, problem
 			l.find("file_missing", f, "%s: its source proves nothing for that time", what)
 		case l.isSuperseded(i):
 			l.supersede(i, &file)
@@ -378,8 +374,10 @@ func (l *loader) coverage() []Interval {
 			switch {
 			case file.Status == FileMissing:
 				e.missing, e.noFile = "no file "+f.rel, true
-				if late := f.late(); late != "" {
-					e.missing = "not ready: " + late
+				if f.late() != "" {
+					e.missing, _ = f.lacking()
+				} else if f.source.Remote != nil {
+					e.missing = f.rel + " did not come"
 				}
 			case file.Status == FileSuperseded && l.found[l.newer[j]].input == f.input:
 				continue // the later one speaks for it
