@@ -84,13 +84,7 @@ func (p Asker) Check(ctx context.Context, r *fetch.Request) []string {
 		defer k.c.Close()
 		err = k.look(ctx)
 	}
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*fail.Error](err); ok && e.Hint != "" {
-		return []string{e.Error() + "; " + e.Hint}
-	}
-	return []string{err.Error()}
+	return fetch.Problems(err)
 }
 
 // look asks for the known key, in a folder of its own.
