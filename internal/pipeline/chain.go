@@ -55,9 +55,8 @@ func (d *outDir) withChain(f func(c *chain) error) error {
 	return f(c)
 }
 
-// readChain reads chain.json and goes on to a run that was published without
-// being entered, which a crash in between leaves behind.
-func readChain(job string) (*chain, error) {
+// writtenChain reads chain.json as it stands; without one no run was published.
+func writtenChain(job string) (*chain, error) {
 	c := &chain{SchemaVersion: ManifestSchema}
 	text, err := os.ReadFile(filepath.Join(job, chainName))
 	switch {
@@ -69,6 +68,16 @@ func readChain(job string) (*chain, error) {
 			return nil, fail.Wrap(fail.Integrity, err, "%s is damaged", filepath.Join(job, chainName)).
 				WithHint("restore it from a backup: it is what shows that no run was removed")
 		}
+	}
+	return c, nil
+}
+
+// readChain reads chain.json and goes on to a run that was published without
+// being entered, which a crash in between leaves behind.
+func readChain(job string) (*chain, error) {
+	c, err := writtenChain(job)
+	if err != nil {
+		return nil, err
 	}
 	refs, err := publishedRuns(job)
 	if err != nil {

@@ -59,6 +59,9 @@ func (r *run) readRegistry() (*registry, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := g.believe(r, manifests); err != nil {
+		return nil, err
+	}
 	for _, m := range slices.Backward(manifests) {
 		g.earlier = append(g.earlier, arrivedOf(m, extract.FileStaged, extract.FileSuperseded)...)
 	}
@@ -66,6 +69,47 @@ func (r *run) readRegistry() (*registry, error) {
 		g.former = append(g.former, arrivedOf(m, extract.FileStaged)...)
 	}
 	return g, nil
+}
+
+// believe compares the runs of earlier dates with what chain.json and the others of them say
+// of them. A run that was removed or changed would hide that a number of a sequence is missing,
+// and its silence would prove an absence. Runs before all that are there may have been put away.
+func (g *registry) believe(r *run, manifests []*Manifest) error {
+	c, err := writtenChain(r.dir.job)
+	if err != nil {
+		return err
+	}
+	var said []*RunRef
+	if c.Last != nil && c.Last.BusinessDate < r.BusinessDate {
+		said = append(said, c.Last)
+	}
+	if r.former != nil {
+		manifests = append(slices.Clone(manifests), r.former.m)
+	}
+	for _, m := range manifests {
+		said = append(said, m.Previous, m.Supersedes)
+		for i := range m.Former {
+			if m.Former[i].Series == seriesOf(r.Job) {
+				said = append(said, &m.Former[i].RunRef)
+			}
+		}
+	}
+	is := map[string]string{}
+	for _, f := range g.runs {
+		is[f.RunID] = f.ManifestSHA256
+	}
+	for _, s := range said {
+		switch {
+		case s == nil:
+		case is[s.RunID] != "" && is[s.RunID] != s.ManifestSHA256:
+			return fail.New(fail.Integrity, "the run %s of %s is not as it was published: its manifest was changed", s.RunID, s.BusinessDate).
+				WithHint("restore its folder from a backup: by it a run sees which files are missing and which came before")
+		case s == c.Last && (len(g.runs) == 0 || g.runs[0].BusinessDate < s.BusinessDate):
+			return fail.New(fail.Integrity, "the last run of the job, %s of %s, is not there any more", s.RunID, s.BusinessDate).
+				WithHint("restore its folder, and the link current of its date, from a backup: by it a run sees which files are missing and which came before")
+		}
+	}
+	return nil
 }
 
 // revisionsOf are the runs of the date that the one under way supersedes, directly or not,

@@ -207,6 +207,42 @@ func TestWhatIsKnownIsRecorded(t *testing.T) {
 	verified(t, run)
 }
 
+// A run of an earlier date that was removed or changed would hide that a number is missing
+// since; the night ends instead.
+func TestFormerRunsAreBelieved(t *testing.T) {
+	d := newReportDays(t)
+	d.run("26")
+	res, last := d.run("28")
+	if len(res.Manifest.Missing) != 1 {
+		t.Fatalf("missing %+v", res.Manifest.Missing)
+	}
+	must(t, os.WriteFile(filepath.Join(d.dir, "provider", "psp_2026-11-29.csv"), []byte("kind,id,amount,currency\nD,o290,10.00,EUR\nT,2026-11-29,11,\n"), 0o600))
+	refused := func(what, says string) {
+		t.Helper()
+		if _, err := Run(t.Context(), d.options("29")); fail.ClassOf(err) != fail.Integrity || !containsText(err, says) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	date := filepath.Dir(last)
+	must(t, os.Rename(date, date+".away"))
+	refused("the last run removed", "is not there any more")
+	must(t, os.Rename(date+".away", date))
+	link, err := os.Readlink(filepath.Join(date, "current"))
+	must(t, err)
+	must(t, os.Remove(filepath.Join(date, "current")))
+	refused("its link removed", "is not there any more")
+	must(t, os.Symlink(link, filepath.Join(date, "current")))
+	file := filepath.Join(last, manifestName)
+	text, err := os.ReadFile(file)
+	must(t, err)
+	must(t, os.WriteFile(file, []byte(strings.Replace(string(text), "sequence=9", "sequence=10", 1)), 0o600))
+	refused("the last run changed", "is not as it was published")
+	must(t, os.WriteFile(file, text, 0o600))
+	if res, _ := d.run("29"); len(res.Manifest.Missing) != 1 || res.Manifest.Missing[0].From != 10 {
+		t.Errorf("missing %+v", res.Manifest.Missing)
+	}
+}
+
 // Dates that are looked at cost little, and a file that cannot be read stops no run.
 func TestLateFilesThatAreNone(t *testing.T) {
 	d := newReportDays(t)
