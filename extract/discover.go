@@ -3,6 +3,7 @@ package extract
 import (
 	"os"
 	"path/filepath"
+	"unicode/utf8"
 
 	"github.com/recon-batch/recon-batch/internal/fail"
 	"github.com/recon-batch/recon-batch/internal/folder"
@@ -53,6 +54,10 @@ func discover(base string, inputs []rules.Input) ([]*foundFile, error) {
 			return nil, err
 		}
 		for k, n := range names {
+			if !utf8.ValidString(n) {
+				return nil, fail.New(fail.Input, "the source %s has a file whose name is no UTF-8: %q", in.Source.Name, n).
+					WithHint("rename it: outputs could not name it")
+			}
 			f := &foundFile{source: in.Source, input: i, dir: dir, rel: n, date: in.FileDate, judged: in.Judged}
 			if in.Pulled != nil && len(in.Pulled.Digests) == len(names) {
 				f.pulled = in.Pulled.Digests[k]

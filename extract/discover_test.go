@@ -35,6 +35,7 @@ func TestPatternLosesNothing(t *testing.T) {
 		{name: "a folder that is gone", pattern: "in/day-*/*.csv", links: map[string]string{"in/day-3": "gone"}, refused: "not every folder can be read"},
 		{name: "a folder that loops", pattern: "in/day-*/*.csv", links: map[string]string{"in/day-3": "day-3"}, refused: "not every folder can be read"},
 		{name: "a broken pattern", pattern: "in/[a", refused: "is no pattern"},
+		{name: "a name that is no text", pattern: "in/*.csv", links: map[string]string{"in/\xff.csv": "a.csv"}, refused: `whose name is no UTF-8: "in/\xff.csv"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
