@@ -117,7 +117,7 @@ func (s *remoteSeries) readHead(ctx context.Context) error {
 			return s.Fail(fail.Conflict, "restore it from a version before; to begin anew there, remove "+shellQuote(displayPath(filepath.Join(s.dir.job, seenName))),
 				"%s is gone, which was there when runs were last sent", s.At(s.name+"/"+chainName))
 		}
-		return nil
+		return s.neverPublished(ctx)
 	}
 	if err := json.Unmarshal(text, &s.head); err != nil || s.head.SchemaVersion > ManifestSchema || s.head.Last == nil {
 		return s.Fail(fail.Integrity, "restore it from a version before, or use the version of the program that wrote it", "%s is damaged, or of a later version of the program", s.At(s.name+"/"+chainName))
@@ -171,6 +171,22 @@ func (s *remoteSeries) writeAgreed() error {
 		return err
 	}
 	return diskError(renameio.WriteFile(filepath.Join(s.dir.job, seenName), text, 0o644), "what was sent cannot be noted")
+}
+
+// neverPublished refuses a bucket that has runs and no head: pointers are moved after the head
+// was written. On an empty disk nobody else would miss it, and all that former runs have proposed
+// would be forgotten.
+func (s *remoteSeries) neverPublished(ctx context.Context) error {
+	there, err := s.List(ctx, s.name+"/")
+	if err != nil {
+		return err
+	}
+	for name := range there {
+		if strings.HasSuffix(name, "/"+currentName) {
+			return s.Fail(fail.Conflict, "restore it from a version before; to begin anew, publish below another prefix", "%s is gone, and runs that were published are there", s.At(s.name+"/"+chainName))
+		}
+	}
+	return nil
 }
 
 // targetLock runs f while nobody else on this machine brings or sends runs of the series.
