@@ -18,3 +18,13 @@ func Views(ctx context.Context, db *duck.DB, job *rules.Bound, ops, res *extract
 	}
 	return c.calendars()
 }
+
+// Within is a boolean over rows o of the operations and r of the results, by their
+// staged columns: the times of a pass are within its bounds.
+func Within(job *rules.Job, p rules.Pass) string {
+	out := "true"
+	for _, w := range p.Within {
+		out = and(out, withinSQL(job, w))
+	}
+	return out
+}

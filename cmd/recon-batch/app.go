@@ -47,7 +47,7 @@ First steps with a job:
 func commands(s *session) []*cli.Command {
 	return []*cli.Command{
 		s.quickCommand(), s.doctorCommand(), s.initCommand(), s.validateCommand(), s.planCommand(), s.coverageCommand(), s.runCommand(), s.publishCommand(), s.snapshotCommand(), s.replayCommand(), s.explainCommand(), s.recheckCommand(), s.runsCommand(), s.filesCommand(),
-		s.windowsCommand(), s.whatifCommand(), s.readinessCommand(),
+		s.keysCommand(), s.windowsCommand(), s.whatifCommand(), s.readinessCommand(),
 		s.verifyCommand(), s.presetsCommand(), s.schemaCommand(), s.configCommand(), s.helpCommand(), s.versionCommand(),
 	}
 }

@@ -45,6 +45,7 @@ var layers = map[string]int{
 	"internal/pipeline":    8,
 	"latency":              9, // how long operations took, against their windows
 	"rehearsal":            9, // what other rules, or acting, would have done
+	"keys":                 9, // what could link the rows of two sides
 	"cmd/recon-batch":      10,
 	"fixtures":             1, // test data: only tests and developer tools import it
 	"cmd/recon-fixtures":   9,

@@ -2,12 +2,9 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/duck"
@@ -25,7 +22,7 @@ import (
 //
 // Errors have class Usage where there is no such run, and Integrity or Resources where the
 // reading cannot go on. A file that is missing, cut or broken is no error here.
-func Evidenced(ctx context.Context, o Options, id string) (_ *report.Evidenced, err error) {
+func Evidenced(ctx context.Context, o Options, id string) (*report.Evidenced, error) {
 	if id != "" {
 		return publishedEvidence(o, id)
 	}
@@ -33,47 +30,16 @@ func Evidenced(ctx context.Context, o Options, id string) (_ *report.Evidenced, 
 	if err != nil {
 		return nil, err
 	}
-	o.LastSnapshots = true
-	r := &run{Options: o, bound: lenient(bound), started: time.Now(), stage: StageExtract, res: &Result{}, bytesOf: map[string]int64{}, rowsOf: map[string]int64{}}
-	if r.dir, err = newOutDir(r.OutPath(), Series(r.Job), r.BusinessDate); err != nil {
-		return nil, err
-	}
-	if r.budget, err = NewBudget(r.Memory); err != nil {
-		return nil, err
-	}
-	stage, cleanup, err := r.stageDir()
+	r := &run{Options: o, bound: lenient(bound)}
+	var e *report.Evidenced
+	err = r.staged(ctx, func(_ *duck.DB, rels [2]*extract.Relation, _ string) error {
+		e = report.Evidence(&report.Input{Bound: bound, Operations: rels[0], Results: rels[1]})
+		e.Refused = refusedFor(o.Job, rels[:])
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, cleanup()) }()
-	scratch, err := os.MkdirTemp("", "recon-batch-coverage-")
-	if err != nil {
-		return nil, diskError(err, "a temporary folder cannot be made")
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	files := filepath.Join(stage, "files")
-	db, err := duck.Open(ctx, duck.Options{MemoryBytes: r.budget.DuckDB, Threads: r.threads(), SpillDir: scratch, Allowed: []string{files, scratch}})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	if r.registry, err = r.readRegistry(); err != nil {
-		return nil, err
-	}
-	if err := r.judge(ctx); err != nil {
-		return nil, err
-	}
-	if remoteJob(r.bound, true) {
-		if err := r.fetch(ctx); err != nil {
-			return nil, err
-		}
-	}
-	rels, err := r.load(ctx, db, r.bound, files)
-	if err != nil {
-		return nil, err
-	}
-	e := report.Evidence(&report.Input{Bound: bound, Operations: rels[0], Results: rels[1]})
-	e.Refused = refusedFor(o.Job, rels[:])
 	for _, n := range r.res.Notes {
 		e.Notes = append(e.Notes, scan.Text(n))
 	}

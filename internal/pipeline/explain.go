@@ -15,7 +15,6 @@ import (
 	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/duck"
 	"github.com/recon-batch/recon-batch/internal/fail"
-	"github.com/recon-batch/recon-batch/internal/scan"
 	"github.com/recon-batch/recon-batch/match"
 	"github.com/recon-batch/recon-batch/rules"
 )
@@ -434,20 +433,12 @@ func (x *explainer) values(side rules.Side, rid int64) ([]Value, error) {
 	return out, nil
 }
 
-// visible is a value as people may see it: instants in UTC, hidden as declared.
+// visible is a value as people may see it.
 func (x *explainer) visible(f rules.Field, text sql.NullString) *string {
 	if !text.Valid {
 		return nil
 	}
-	out := text.String
-	if us, err := strconv.ParseInt(out, 10, 64); err == nil && f.Type == rules.Timestamp {
-		out = instant(us)
-	}
-	if how := x.b.Redact.Fields[f.Name]; how != "" {
-		out = "(hidden: " + how + ")"
-	} else if x.b.Redact.LooksThrough(f.Name) {
-		out = scan.Text(out)
-	}
+	out := Visible(x.b.Job, f, text.String)
 	return &out
 }
 
