@@ -13,8 +13,8 @@ import (
 // The ends of time for intervals without a beginning or an end, in microseconds.
 // They lie 146,000 years away and leave room to add a window without overflow.
 const (
-	beginningOfTime = -int64(1) << 62
-	endOfTime       = int64(1) << 62
+	BeginningOfTime = -int64(1) << 62
+	EndOfTime       = int64(1) << 62
 )
 
 // evidence is what one input of a source came to.
@@ -125,7 +125,7 @@ func (g *coverageGroup) add(e evidence, tail []Gap) {
 	if !slices.Contains(g.sources, e.source.Name) {
 		g.sources = append(g.sources, e.source.Name)
 	}
-	span := Gap{From: beginningOfTime, Until: endOfTime}
+	span := Gap{From: BeginningOfTime, Until: EndOfTime}
 	switch {
 	case e.complete:
 	case e.from != nil && e.until != nil && *e.from < *e.until:
@@ -184,7 +184,7 @@ func (g *coverageGroup) intervals() []Interval {
 	for i, p := range proved {
 		out[i] = g.Interval
 		out[i].From, out[i].Until = p.From, p.Until
-		out[i].Complete = p.From == beginningOfTime && p.Until == endOfTime
+		out[i].Complete = p.From == BeginningOfTime && p.Until == EndOfTime
 	}
 	return out
 }

@@ -36,9 +36,9 @@ func TestCoverage(t *testing.T) {
 		{"D07 a day without its file", []evidence{proof("x", 0, 10, "", ""), proof("x", 10, 20, "", "no file"), proof("x", 20, 30, "", "")}, []span{{0, 10}, {20, 30}}, false, 1},
 		{"another file covers the day", []evidence{proof("x", 0, 10, "", ""), proof("x", 10, 20, "", "no file"), proof("y", 5, 25, "", "")}, []span{{0, 25}}, false, 0},
 		{"rejects withdraw their time", []evidence{proof("x", 0, 10, "", ""), proof("x", 10, 20, "rejects", ""), proof("y", 5, 25, "", "")}, []span{{0, 10}, {20, 25}}, false, 1},
-		{"everything", []evidence{complete}, []span{{beginningOfTime, endOfTime}}, true, 0},
+		{"everything", []evidence{complete}, []span{{BeginningOfTime, EndOfTime}}, true, 0},
 		{"everything but rejects", []evidence{spoiledComplete}, []span{{0, 0}}, false, 1},
-		{"everything beside a spoiled file", []evidence{complete, proof("x", 10, 20, "cut", "")}, []span{{beginningOfTime, 10}, {20, endOfTime}}, false, 1},
+		{"everything beside a spoiled file", []evidence{complete, proof("x", 10, 20, "cut", "")}, []span{{BeginningOfTime, 10}, {20, EndOfTime}}, false, 1},
 		{"nothing declared", []evidence{nothing}, []span{{0, 0}}, false, 0},
 		{"nothing there", []evidence{proof("x", 0, 10, "", "no file")}, []span{{0, 0}}, false, 1},
 	} {

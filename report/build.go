@@ -237,12 +237,20 @@ func coverage(c extract.Interval) Coverage {
 		out.Knows = c.Knows.Text
 	}
 	if !c.Complete {
-		out.From, out.Until = instant(c.From), instant(c.Until)
+		out.From, out.Until = edge(c.From), edge(c.Until)
 	}
 	for _, g := range c.Withdrawn {
-		out.Gaps = append(out.Gaps, Gap{From: instant(g.From), Until: instant(g.Until), Reason: g.Reason})
+		out.Gaps = append(out.Gaps, Gap{From: edge(g.From), Until: edge(g.Until), Reason: g.Reason})
 	}
 	return out
+}
+
+// edge is an end of an interval; "" where it has none on that side.
+func edge(us int64) string {
+	if us <= extract.BeginningOfTime || us >= extract.EndOfTime {
+		return ""
+	}
+	return instant(us)
 }
 
 func (m *measures) passes(job *rules.Job) []Pass {

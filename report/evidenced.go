@@ -123,6 +123,8 @@ type Evidenced struct {
 	Absences      []Absence       `json:"absences"`
 	Refused       []string        `json:"refused"` // why a run would end before anything is judged
 	Notes         []string        `json:"notes"`
+
+	Pull string `json:"-"` // the command that pulls what Refused lacks; "" where no pull is lacking
 }
 
 // EvidencedSide is what the sources of a side prove.

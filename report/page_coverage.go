@@ -87,12 +87,11 @@ func timelineOf(s *Summary, list []coverageRow, zone *time.Location, local func(
 	out.Ticks = timeTicks(from, until, zone)
 	for _, c := range list[:min(len(list), timelineRows)] {
 		r := timelineRow{Side: c.Side, Account: c.Account, Source: c.Source, Proves: c.Proves, Says: coverageText(c, local)}
-		a, okA := seconds(c.From)
-		b, okB := seconds(c.Until)
+		a, b, ok := Span(c.From, c.Until)
 		switch {
 		case c.Complete:
 			r.Proved = []stretch{{"0%", "100%"}}
-		case okA && okB && !provesNothing(c.Coverage):
+		case ok && !provesNothing(c.Coverage):
 			r.Proved, r.Gaps = cutOut(a, b, c.Gaps, from, until)
 		default:
 			_, r.Gaps = cutOut(until, until, c.Gaps, from, until)
@@ -158,9 +157,8 @@ func cutOut(a, b int64, gaps []Gap, from, until int64) (proved, out []stretch) {
 	type piece struct{ from, until int64 }
 	left := []piece{{a, b}}
 	for _, g := range gaps {
-		x, okX := seconds(g.From)
-		y, okY := seconds(g.Until)
-		if !okX || !okY {
+		x, y, ok := Span(g.From, g.Until)
+		if !ok {
 			continue
 		}
 		if x < until && y > from {
@@ -194,7 +192,7 @@ func coverageText(c coverageRow, local func(string) string) string {
 	case provesNothing(c.Coverage):
 		text += "nothing is proved"
 	default:
-		text += fmt.Sprintf("proved from %s until %s", local(c.From), local(c.Until))
+		text += "proved " + StretchText(c.From, c.Until, local)
 	}
 	var gaps []string
 	for i, g := range c.Gaps {
@@ -202,12 +200,40 @@ func coverageText(c coverageRow, local func(string) string) string {
 			gaps = append(gaps, fmt.Sprintf("and %d more", len(c.Gaps)-i))
 			break
 		}
-		gaps = append(gaps, fmt.Sprintf("%s to %s, %s", local(g.From), local(g.Until), shown(g.Reason)))
+		gaps = append(gaps, StretchText(g.From, g.Until, local)+", "+shown(g.Reason))
 	}
 	if len(gaps) > 0 {
 		text += "; not proved: " + strings.Join(gaps, "; ")
 	}
 	return text
+}
+
+// Span is an interval of a coverage in seconds since 1970, wide where it has no end; ok
+// where it can be read and is not empty.
+func Span(from, until string) (a, b int64, ok bool) {
+	const wide = int64(1) << 60
+	a, okA := seconds(from)
+	if from == "" {
+		a, okA = -wide, true
+	}
+	b, okB := seconds(until)
+	if until == "" {
+		b, okB = wide, true
+	}
+	return a, b, okA && okB && a < b
+}
+
+// StretchText says when an interval of a coverage is.
+func StretchText(from, until string, local func(string) string) string {
+	switch {
+	case from == "" && until == "":
+		return "always"
+	case from == "":
+		return "until " + local(until)
+	case until == "":
+		return "from " + local(from) + " on"
+	}
+	return local(from) + " until " + local(until)
 }
 
 // provesNothing tells whether no time at all is proved.

@@ -115,7 +115,7 @@ func (p *page) funcs() template.FuncMap {
 		"settled":   func(class, reason string) bool { return !needsWork(class, reason) },
 		"verdict":   func(e Exception) string { c, r := verdictOf(e); return c + "/" + r },
 		"orDefault": orDefault, "ageName": ageName, "line": lineText, "day": dayText, "holdName": holdName, "holdsAlone": holdsAlone, "saidParts": saidParts,
-		"duration": durationText, "share": shareText, "typeName": typeName, "nothing": provesNothing,
+		"duration": durationText, "share": shareText, "typeName": typeName, "nothing": provesNothing, "when": func(from, until string) string { return StretchText(from, until, p.local) },
 		"place": p.place,
 		"holdPlace": func(h Hold) place {
 			return place{Side: h.Side, File: h.File, Record: h.Record, At: p.files[fileKey{h.Side, h.Source, h.File}]}

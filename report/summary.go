@@ -180,14 +180,14 @@ type Coverage struct {
 	Proves   string   `json:"proves"`
 	Types    []string `json:"types"`
 	Knows    string   `json:"knows,omitempty"`
-	Complete bool     `json:"complete"` // covers everything; from and until are empty
-	From     string   `json:"from,omitempty"`
-	Until    string   `json:"until,omitempty"`
+	Complete bool     `json:"complete"`        // covers everything; from and until are empty
+	From     string   `json:"from,omitempty"`  // "" has no beginning
+	Until    string   `json:"until,omitempty"` // "" has no end
 	LagSecs  int64    `json:"lag_seconds"`
 	Gaps     []Gap    `json:"gaps"`
 }
 
-// Gap is a time that is not proved. Half-open.
+// Gap is a time that is not proved. Half-open; From "" has no beginning, Until "" no end.
 type Gap struct {
 	From   string `json:"from"`
 	Until  string `json:"until"`

@@ -54,8 +54,11 @@ func (s *session) coverage(c *cli.Context) error {
 	}
 	var refused error
 	if len(e.Refused) > 0 {
-		refused = fail.New(fail.Input, "a run would be refused: %s", strings.Join(e.Refused, "; ")).
-			WithHint("wait for the file, or have it sent again whole; a source that may be missing is declared need: late-ok")
+		what, hint := "a run would be refused", "wait for the file, or have it sent again whole; a source that may be missing is declared need: late-ok"
+		if e.Pull != "" {
+			what, hint = "a run that pulls nothing would be refused", "pull it first: "+e.Pull
+		}
+		refused = fail.New(fail.Input, "%s: %s", what, strings.Join(e.Refused, "; ")).WithHint("%s", hint)
 	}
 	if asJSON {
 		doc := coverageDocument{Evidenced: e}

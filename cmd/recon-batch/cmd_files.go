@@ -33,7 +33,7 @@ With --late the files of the published business dates are looked at again: dates
 run lacked a file that is there now, or read other bytes of it, are to be run again.
 Ends with 3 where there are any.
 
-EXAMPLE
+EXAMPLES
    recon-batch files --source psp job.yaml
    recon-batch files --late job.yaml`,
 		Flags: []cli.Flag{

@@ -76,12 +76,12 @@ func (s *session) recheck(c *cli.Context) error {
 	s.printf("%s: %s\n", strings.ReplaceAll(r.Outcome, "_", " "), inline(r.Why))
 	s.printf("  was %s in run %s of %s\n", r.Was, r.RunID, r.BusinessDate)
 	for _, a := range r.Answers {
-		s.printf("  %s: %s", inline(a.Source), a.Finding)
+		s.printf("  %s by %s: %s", inline(a.Source), a.By, a.Finding)
 		if a.At != "" {
 			s.printf(", asked at %s", a.At)
 		}
 		if a.Until != "" {
-			s.printf(", silent until %s", a.Until)
+			s.printf(", its silence counts until %s", a.Until)
 		}
 		if a.Why != "" {
 			s.printf(": %s", inline(a.Why))
@@ -94,6 +94,6 @@ func (s *session) recheck(c *cli.Context) error {
 	if r.Expires != "" {
 		s.printf("  expires %s\n", r.Expires)
 	}
-	s.printf("  kept in %s\n", inline(r.Evidence))
+	s.printf("  kept in %s\n", inline(pipeline.SnapshotFolder(*opt, pipeline.Snapshot{Path: r.Evidence})))
 	return nil
 }

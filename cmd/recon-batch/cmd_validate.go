@@ -75,7 +75,7 @@ func (s *session) validate(c *cli.Context) error {
 				_, err = job.Bind(date, nil)
 			}
 			if err == nil && c.Bool("connect") {
-				err = connect(c, job, date)
+				err = s.connect(c, job, date)
 			}
 		} else if c.Bool("connect") {
 			err = fail.New(fail.Usage, "--connect needs --business-date").WithHint("a date is part of what is asked for: --business-date yesterday")
@@ -102,13 +102,17 @@ func (s *session) validate(c *cli.Context) error {
 }
 
 // connect asks the remote sources of a job.
-func connect(c *cli.Context, job *rules.Job, date string) error {
-	list, asked, err := pipeline.Connect(c.Context, pipeline.Options{Job: job, BusinessDate: date, Until: time.Now().Add(c.Duration("give-up-after"))})
+func (s *session) connect(c *cli.Context, job *rules.Job, date string) error {
+	list, asked, err := pipeline.Connect(c.Context, pipeline.Options{Job: job, BusinessDate: date, Until: time.Now().Add(c.Duration("give-up-after")),
+		Progress: func(e pipeline.Event) { s.notef("%s\n", e.Note) }})
 	switch {
 	case err != nil:
 		return err
 	case len(list) > 0:
 		return fail.New(fail.Usage, "%d of %d places outside cannot be used as declared:\n  %s", len(list), asked, strings.Join(list, "\n  "))
+	}
+	if asked > 0 {
+		s.notef("%s outside can be used as declared\n", count(int64(asked), "place"))
 	}
 	return nil
 }

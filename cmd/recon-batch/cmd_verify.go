@@ -63,8 +63,11 @@ func (s *session) verify(c *cli.Context) error {
 	}
 	var failure error
 	if wrong > 0 {
-		failure = fail.New(fail.Integrity, "the run %s is not what was published: %s", v.Manifest.RunID, count(int64(wrong), "fault")).
-			WithHint("restore it from a backup and find out who changed it; do not act on its queues")
+		hint := "restore it from a backup and find out who changed it; do not act on its queues"
+		if v.Missing > 0 {
+			hint += "; of an earlier date that a run brought from the bucket of the job only a part is here: run that date again, or copy its folder from there"
+		}
+		failure = fail.New(fail.Integrity, "the run %s is not what was published: %s", v.Manifest.RunID, count(int64(wrong), "fault")).WithHint("%s", hint)
 	}
 	if asJSON {
 		doc := verifyDocument{SchemaVersion: 1, RunID: v.Manifest.RunID, ManifestSHA256: v.ManifestSHA256, OK: wrong == 0, Checks: v.Checks, NotRecomputed: pipeline.NotRecomputed}

@@ -94,11 +94,11 @@ func lanes(side report.EvidencedSide) []*lane {
 		}
 		l := out[i]
 		l.complete = l.complete || c.Complete
-		if a, b, ok := span(c.From, c.Until); ok && !c.ProvesNothing() {
+		if a, b, ok := report.Span(c.From, c.Until); ok && !c.ProvesNothing() {
 			l.proved = append(l.proved, [2]int64{a, b})
 		}
 		for _, g := range c.Gaps {
-			if a, b, ok := span(g.From, g.Until); ok && !slices.Contains(l.gaps, [2]int64{a, b}) {
+			if a, b, ok := report.Span(g.From, g.Until); ok && !slices.Contains(l.gaps, [2]int64{a, b}) {
 				l.gaps = append(l.gaps, [2]int64{a, b})
 			}
 		}
@@ -320,7 +320,7 @@ func (d *coverageDrawing) gaps() {
 	for _, side := range d.e.Sides {
 		for _, c := range side.Coverage {
 			for _, g := range c.Gaps {
-				text := fmt.Sprintf("%s %s: %s until %s: %s", side.Side, laneName(c), d.at(g.From), d.at(g.Until), g.Reason)
+				text := fmt.Sprintf("%s %s: %s: %s", side.Side, laneName(c), report.StretchText(g.From, g.Until, d.at), g.Reason)
 				if said[text] {
 					continue
 				}

@@ -283,7 +283,7 @@ func (l *look) markerHolds(ctx context.Context) error {
 			return nil
 		}
 		l.v.Judged.Records = &n
-		l.proof("it states %d records", n)
+		l.proof("it states the number of records, %d", n)
 	case rules.HoldsFiles:
 		n, ok := count(l.text)
 		switch {

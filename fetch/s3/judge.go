@@ -74,7 +74,7 @@ func (p *pull) judge(rq request, err error) verdict {
 func (p *pull) answer(rq request, code, said string, status int, header http.Header) verdict {
 	text := fmt.Sprintf("%s: the store answers %d %s", rq.at, status, code)
 	if said != "" && said != code {
-		text += ": " + p.cut(said)
+		text += ": " + strings.TrimSuffix(p.cut(said), ".")
 	}
 	as := func(class fail.Class, hint string, args ...any) verdict {
 		return verdict{err: p.fail(class, fmt.Sprintf(hint, args...), "%s", text)}
@@ -96,7 +96,7 @@ func (p *pull) answer(rq request, code, said string, status int, header http.Hea
 		return v
 	case "AccessDenied", "AllAccessDisabled", "AccountProblem", "Forbidden":
 		return as(fail.Usage, "%s", p.right(rq, said))
-	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidSecurity", "AuthFailure", "UnrecognizedClientException":
+	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidSecurity", "AuthFailure", "UnrecognizedClientException", "XAdminUserNotFound":
 		return as(fail.Usage, "correct access key and secret key; where a store of your own is meant, see s3.endpoint and s3.region")
 	case "NoSuchBucket":
 		return as(fail.Usage, "correct the name of the bucket, its region or the endpoint")

@@ -241,7 +241,7 @@ func (c *Client) Do(ctx context.Context, call *Call) error {
 		}
 		wait := max(c.jitter(n), out.wait)
 		if until := c.until(); c.o.Now().Add(wait).After(until) {
-			return fail.Wrap(fail.Temporary, out.err, "the source %s: the next attempt would be in %s, after the run has to end", c.o.Source, wait.Round(time.Second)).
+			return fail.Wrap(fail.Temporary, out.err, "the next attempt would be in %s, after the run has to end", wait.Round(time.Second)).
 				WithHint("start the run again later, or give it more time")
 		}
 		if err := sleep(ctx, wait); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/recon-batch/recon-batch/extract"
 	"github.com/recon-batch/recon-batch/internal/duck"
@@ -33,8 +34,12 @@ func Evidenced(ctx context.Context, o Options, id string) (*report.Evidenced, er
 	r := &run{Options: o, bound: lenient(bound)}
 	var e *report.Evidenced
 	err = r.staged(ctx, func(_ *duck.DB, rels [2]*extract.Relation, _ string) error {
+		unpulled := r.notPulled(rels[:])
 		e = report.Evidence(&report.Input{Bound: bound, Operations: rels[0], Results: rels[1]})
 		e.Refused = refusedFor(o.Job, rels[:])
+		if unpulled && len(e.Refused) > 0 {
+			e.Pull = strings.Replace(r.command(), " run ", " snapshot ", 1)
+		}
 		return nil
 	})
 	if err != nil {
@@ -69,6 +74,23 @@ func lenient(b *rules.Bound) *rules.Bound {
 		}
 	}
 	return &out
+}
+
+// notPulled says so of the files that a run would pull and no snapshot has, and tells
+// whether there are any.
+func (r *run) notPulled(rels []*extract.Relation) bool {
+	found := false
+	for _, rel := range rels {
+		for i := range rel.Files {
+			f := &rel.Files[i]
+			if f.Status == extract.FileMissing && slices.ContainsFunc(r.bound.Inputs[rel.Side], func(in rules.Input) bool {
+				return in.Source.Name == f.Source && in.FileDate == f.Date && in.Pulled != nil && in.Pulled.Dir == "" && in.Judged == nil
+			}) {
+				f.Problem, found = "there is no snapshot of it", true
+			}
+		}
+	}
+	return found
 }
 
 // refusedFor lists why a run would end before anything is judged (V35).

@@ -233,7 +233,7 @@ func lookupPlan(src *rules.Source) string {
 // words tell what was asked.
 func (a LookupAsked) words() string {
 	text := "the lookup " + a.Source + " was asked about " + plural(a.Operations, "operation", "operations") +
-		": " + itoa(int(a.Found)) + " keys found, " + itoa(int(a.None)) + " not there, " + itoa(int(a.Unproven)) + " silent without proof, " + itoa(int(a.Unknown)) + " unknown"
+		": " + plural(a.Found, "key", "keys") + " found, " + itoa(int(a.None)) + " not there, " + itoa(int(a.Unproven)) + " silent without proof, " + itoa(int(a.Unknown)) + " unknown"
 	if a.LeftOut > 0 {
 		text += "; " + plural(a.LeftOut, "undecided operation was", "undecided operations were") + " left out, beyond lookup.limits.operations"
 	}

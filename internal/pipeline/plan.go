@@ -79,6 +79,9 @@ func MakePlan(ctx context.Context, o Options, sql bool) (*Plan, error) {
 		filepath.Join(displayPath(dir.date), "<run id>") + ", a name that follows from job, date, inputs and reference time",
 		"formats: " + strings.Join(b.Outputs.Formats, ", "),
 	}
+	if to := b.Outputs.Target; to != nil {
+		p.Writes = append(p.Writes, "and sends it to "+to.Address+"/"+Series(o.Job)+"/"+b.Date+"/<run id>")
+	}
 	if current != "" {
 		p.Writes = append(p.Writes, "run "+current+" is current; the same inputs again are a no-op, others supersede it")
 	}

@@ -63,6 +63,7 @@ func (s Stand) String() string {
 // RecheckAnswer is one answer. The key itself is no part of it: it may be hidden in outputs.
 type RecheckAnswer struct {
 	Source  string        `json:"source"`
+	By      string        `json:"by"` // field whose text was asked by
 	Finding fetch.Finding `json:"finding"`
 	Records int64         `json:"records"`
 	At      string        `json:"at,omitempty"`
@@ -118,7 +119,7 @@ func Recheck(ctx context.Context, o Options, run, item string) (_ *Rechecked, er
 		if err != nil {
 			return nil, err
 		}
-		out.answered(in.Source, said)
+		out.answered(in.Source, said, &of)
 		asked[in.Source.Name] = filepath.Join(tmp, in.Source.Name)
 		if err := together(asked[in.Source.Name], in.Pulled, filepath.Join(folder, in.Source.Name, fetch.FilesDir)); err != nil {
 			return nil, err
@@ -143,6 +144,7 @@ type subject struct {
 	id      string              // of the item, else made of the row: a name for its folder
 	expires time.Time           // of the item; zero: none
 	keys    map[string][]string // by source
+	fields  map[string][]string // of which they are the texts
 }
 
 // find looks for the item, and for the keys to ask by.
@@ -171,7 +173,7 @@ func (of *subject) find(x *explainer, item string, out *Rechecked) error {
 		return fail.New(fail.Usage, "the item %s is about no single operation, and lookups ask by the keys of operations", item).
 			WithHint("name an operation id in its place, or look at the effect itself at the provider")
 	}
-	of.rid, of.id, of.keys = rid.Int64, id.String, map[string][]string{}
+	of.rid, of.id, of.keys, of.fields = rid.Int64, id.String, map[string][]string{}, map[string][]string{}
 	if expires.Valid {
 		of.expires = time.UnixMicro(expires.Int64).UTC()
 		out.Expires = clock(of.expires)
@@ -181,13 +183,14 @@ func (of *subject) find(x *explainer, item string, out *Rechecked) error {
 	}
 	cols := match.Columns(x.b.Job, x.rels[0].Layout, "o")
 	for _, src := range x.b.Lookups() {
-		for _, key := range match.LookupKeys(x.b.Job, cols, src) {
+		for i, key := range match.LookupKeys(x.b.Job, cols, src) {
 			var text sql.NullString
 			if err := x.db.Scan(x.ctx, fmt.Sprintf("SELECT CASE WHEN %s THEN %s END FROM operations o WHERE rid = %d", match.MayKnow(cols, src), key, of.rid), &text); err != nil {
 				return err
 			}
 			if text.Valid {
 				of.keys[src.Name] = append(of.keys[src.Name], text.String)
+				of.fields[src.Name] = append(of.fields[src.Name], src.Remote.Lookup.By[i])
 			}
 		}
 	}
@@ -223,9 +226,12 @@ func (of *subject) ask(ctx context.Context, o Options, b *rules.Bound, in *rules
 }
 
 // answered takes what a lookup said.
-func (out *Rechecked) answered(src *rules.Source, said *fetch.Asked) {
+func (out *Rechecked) answered(src *rules.Source, said *fetch.Asked, of *subject) {
 	for _, a := range said.Answers {
 		x := RecheckAnswer{Source: src.Name, Finding: a.Finding, Records: a.Records, Why: scan.Text(a.Why)}
+		if i := slices.Index(of.keys[src.Name], a.Key); i >= 0 {
+			x.By = of.fields[src.Name][i]
+		}
 		if !a.At.IsZero() {
 			x.At = clock(a.At)
 		}

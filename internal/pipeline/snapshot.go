@@ -68,7 +68,7 @@ func Connect(ctx context.Context, o Options) (problems []string, asked int, err 
 			asked++
 			r := &fetch.Request{
 				Job: bound, Side: side, Input: in, BaseDir: o.baseDir(), Until: o.Until, Now: time.Now,
-				Note: func(string, ...any) {}, Progress: func(string, int64, int64) {},
+				Note: (&run{Options: o, stage: StageFetch}).emitNote, Progress: func(string, int64, int64) {},
 			}
 			for _, p := range kinds.Of(in.Source.Remote.Kind).Check(ctx, r) {
 				problems = append(problems, fmt.Sprintf("%s.%s: %s", side, in.Source.Name, p))

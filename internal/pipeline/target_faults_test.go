@@ -414,6 +414,8 @@ func TestConnectTarget(t *testing.T) {
 	b.proxy.Rule(nil)
 	t.Setenv("RUNS_SECRET", "another")
 	want("correct access key and secret key")
+	t.Setenv("RUNS_ACCESS", "nobody") // who is answered with 404, which is not that of an object
+	want("correct access key and secret key")
 	t.Setenv("RUNS_SECRET", "")
 	want("RUNS_SECRET")
 }

@@ -29,6 +29,7 @@ type Verification struct {
 	Manifest       *Manifest
 	ManifestSHA256 string
 	Checks         []Verified
+	Missing        int // files of the manifest that are not there
 }
 
 // Verified is one check. Wrong lists what does not hold; empty: it holds.
@@ -156,6 +157,7 @@ func (v *Verification) digests(dir string) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			wrong = append(wrong, o.Path+" is missing")
+			v.Missing++
 		case err != nil:
 			wrong = append(wrong, o.Path+" cannot be read: "+err.Error())
 		case size != o.Size || sum != o.SHA256:

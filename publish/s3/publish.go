@@ -26,6 +26,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -302,7 +303,7 @@ func (t *Target) send(ctx context.Context, key string, in *s3.PutObjectInput) (*
 	case http.StatusPreconditionFailed:
 		return nil, &source.Final{Err: errHeld}
 	case http.StatusNotFound:
-		if in.IfMatch != nil && !isBucket(err) {
+		if in.IfMatch != nil && isObject(err) {
 			return nil, &source.Final{Err: errHeld} // what it should match is gone
 		}
 	case http.StatusConflict:
@@ -315,7 +316,7 @@ func (t *Target) send(ctx context.Context, key string, in *s3.PutObjectInput) (*
 func (t *Target) get(ctx context.Context, key string) (text []byte, version string, err error) {
 	text, err = source.Ask(ctx, t.b, "GetObject", key, func(ctx context.Context) ([]byte, error) {
 		out, err := t.b.Client().GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(t.b.Name()), Key: &key})
-		if status(err) == http.StatusNotFound && !isBucket(err) {
+		if status(err) == http.StatusNotFound && isObject(err) {
 			return nil, &source.Final{Err: errNone}
 		}
 		if err != nil {
@@ -340,8 +341,9 @@ func status(err error) int {
 	return 0
 }
 
-// isBucket tells whether it is the bucket that is not there.
-func isBucket(err error) bool {
+// isObject tells of a 404 whether it is the object that is not there, and not the bucket, or
+// the user, as some stores say.
+func isObject(err error) bool {
 	a, ok := errors.AsType[smithy.APIError](err)
-	return ok && a.ErrorCode() == "NoSuchBucket"
+	return !ok || slices.Contains([]string{"NoSuchKey", "NoSuchVersion", "NotFound"}, a.ErrorCode())
 }
