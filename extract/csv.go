@@ -374,6 +374,9 @@ func (c *csvReader) invalid() error {
 	return c.reject(invalidText(c.s.raw, c.d.Encoding), "")
 }
 
+// OpenEnd tells whether the last line has no line end: it may have been cut there.
+func (c *csvReader) OpenEnd() bool { return c.s.open }
+
 // finish is the end of the file: io.EOF, or what is missing.
 func (c *csvReader) finish() error {
 	switch {

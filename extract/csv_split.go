@@ -37,6 +37,7 @@ type csvSplitter struct {
 	eol   byte // '\n' or '\r'; 0 until the first record
 	crlf  bool // a CRLF was seen
 	twice bool // the first line ends with CR CR LF
+	open  bool // the file ends within a line
 	max   int  // fields that are kept; further ones are only counted
 	lines int64
 
@@ -75,7 +76,7 @@ func (s *csvSplitter) next() (bool, error) {
 	s.w.pos += len(line) + 1
 	s.lines++
 	if s.w.pos > s.w.end { // the last line has no line end
-		s.w.pos = s.w.end
+		s.w.pos, s.open = s.w.end, true
 	}
 	if line, err = s.trimCR(line); err != nil {
 		return false, err
@@ -219,6 +220,7 @@ func (s *csvSplitter) walk() error {
 			return cutFile(s.w.name, "line %d ends with half a line end", s.lines)
 		}
 		s.w.pos += min(end+1, len(data))
+		s.open = end == len(data)
 		if end > 0 && s.eol == '\n' && end < len(data) && s.raw[end-1] == '\r' {
 			s.raw = s.withoutCR(s.raw)
 			s.crlf = true

@@ -187,6 +187,12 @@ func (o *outsideRows) add(more outsideRows) {
 	o.Rows += more.Rows
 }
 
+// openEndOf tells whether a reader, at the end of its file, saw that its last line has no end.
+func openEndOf(r Reader) bool {
+	n, ok := r.(interface{ OpenEnd() bool })
+	return ok && n.OpenEnd()
+}
+
 // outsideOf gives what a reader, at the end of its file, left out by its range.
 func outsideOf(r Reader) outsideRows {
 	if n, ok := r.(interface{ Outside() outsideRows }); ok {
@@ -218,6 +224,7 @@ type streamReader struct {
 
 func (s *streamReader) Head() []string       { return headOf(s.Reader) }
 func (s *streamReader) Trailers() [][]string { return trailersOf(s.Reader) }
+func (s *streamReader) OpenEnd() bool        { return openEndOf(s.Reader) }
 func (s *streamReader) Digests() Digests     { return s.content.digests() }
 func (s *streamReader) Close() error         { return s.content.Close() }
 

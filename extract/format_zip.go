@@ -51,6 +51,7 @@ type zipReader struct {
 	rec    Record
 	notes  []string
 	below  outsideRows // of the members before
+	cut    bool        // one of them ends within a line
 	err    error
 }
 
@@ -359,6 +360,9 @@ func (z *zipReader) Notes() []string { return z.notes }
 // Outside are the rows of all members.
 func (z *zipReader) Outside() outsideRows { return z.below }
 
+// OpenEnd tells it of the members.
+func (z *zipReader) OpenEnd() bool { return z.cut }
+
 // endMember reads a member to its end, whose checksum counts, and opens the next.
 func (z *zipReader) endMember() error {
 	if _, err := io.Copy(io.Discard, z.stream); err != nil {
@@ -368,6 +372,7 @@ func (z *zipReader) endMember() error {
 		z.notes = append(z.notes, z.members[z.at].Name+": "+n)
 	}
 	z.below.add(outsideOf(z.inner))
+	z.cut = z.cut || openEndOf(z.inner)
 	if z.at == len(z.members)-1 {
 		return io.EOF
 	}

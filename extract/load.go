@@ -106,6 +106,7 @@ func (l *loader) load(ctx context.Context) error {
 	}
 	l.checkKnown()
 	l.checkRange()
+	l.checkEnd()
 	l.total()
 	l.remark()
 	l.remarkUnlisted()
@@ -392,6 +393,8 @@ func (l *loader) coverage() []Interval {
 				e.spoiled = l.elsewhen[j]
 			case l.staged[j] != nil && l.staged[j].Outside.Rows > 0:
 				e.spoiled = fmt.Sprintf("%s has %s with values outside its range", f.rel, plural(int(l.staged[j].Outside.Rows), "row"))
+			case l.mayBeCut(j):
+				e.spoiled = f.rel + " may have been cut: its last line has no end"
 			case l.bankEvidence(j, &e):
 			default:
 				e.proved, proved = true, true

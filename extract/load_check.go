@@ -169,6 +169,26 @@ func (l *loader) checkRange() {
 	}
 }
 
+// mayBeCut tells whether a file ends within a line, and nothing that it states, or that
+// somebody states of it, would have shown that the rest of it is missing.
+func (l *loader) mayBeCut(i int) bool {
+	s, src := l.staged[i], l.found[i].source
+	return s != nil && s.OpenEnd && !src.CSV.OpenEnd && !src.StatesEnd()
+}
+
+// checkEnd finds files that end within a line. Of a value that was cut nothing shows it, and
+// the records behind it are not there. The coverage of their file is withdrawn.
+func (l *loader) checkEnd() {
+	for _, src := range l.sources() {
+		l.of(src.Name, func(i int, _ *staged) {
+			if l.mayBeCut(i) {
+				l.find("last_line_open", l.found[i], "the last line of %s has no line end: it may have been cut there, and the file proves no absence. Where its sender never ends the last line, write csv: {open_end: true}; better, declare controls, a trailer or a manifest",
+					l.found[i].rel)
+			}
+		})
+	}
+}
+
 // remark adds the findings that decide nothing: columns that come and go, keys that
 // are not filled, keys that a spreadsheet may have spoiled.
 func (l *loader) remark() {

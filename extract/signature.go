@@ -24,6 +24,7 @@ type signedReader struct {
 
 func (s *signedReader) Head() []string       { return headOf(s.fileReader) }
 func (s *signedReader) Trailers() [][]string { return trailersOf(s.fileReader) }
+func (s *signedReader) OpenEnd() bool        { return openEndOf(s.fileReader) }
 
 func (s *signedReader) Next() (*Record, error) {
 	rec, err := s.fileReader.Next()

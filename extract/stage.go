@@ -220,6 +220,7 @@ func (s *stager) describe(tmp *os.File, plan *stagePlan, digest string, d Digest
 		Keys:         counts.keys,
 		Notes:        notesOf(r),
 		Outside:      outsideOf(r),
+		OpenEnd:      openEndOf(r),
 		SignedWith:   plan.signedWith,
 	}}
 	for code, t := range counts.totals {

@@ -19,7 +19,7 @@ import (
 // stageSemantics names the meaning and the form of staged columns. It changes with
 // every change of what a text is read as, or of how it is written, so that no file
 // staged under another meaning is used, and one input has one staged file.
-const stageSemantics = "stage-4"
+const stageSemantics = "stage-5"
 
 // sidecar stands beside a staged file and holds what was counted while it was
 // parsed, so that an unchanged file is judged again without being parsed again.
@@ -43,6 +43,7 @@ type sidecar struct {
 	Keys         []keyTally               // by pass
 	Notes        []string                 // what people should know of the file
 	Outside      outsideRows              // that a range leaves out
+	OpenEnd      bool                     `json:",omitempty"` // the last line has no line end
 	Ties         []tieTally               // by Source.Ties
 	Zero         [][]sidecarTotal
 	Unknown      []unknownTally // by the sorted names of Known.Values

@@ -26,6 +26,9 @@ func (w *effective) root() *yaml.Node {
 	t.text("mode", string(j.Mode))
 	t.pilot(j.Pilot)
 	t.boolean("may_be_empty", j.MayBeEmpty)
+	if j.HintsOff {
+		t.text("hints", "off")
+	}
 	t.sub("operations", func(t *tree) { t.side(&j.Operations) })
 	t.sub("results", func(t *tree) { t.side(&j.Results) })
 	t.list("match", len(j.Match), func(i int, t *tree) { t.pass(&j.Match[i]) })
@@ -209,6 +212,9 @@ func (t *tree) csv(c *CSV, typed bool) {
 	t.sub("skip_lines", func(t *tree) { t.text("starts_with", c.SkipLines) })
 	t.text("empty_text", c.EmptyText)
 	t.texts("null_words", c.NullWords)
+	if c.OpenEnd { // one more key than jobs had before
+		t.boolean("open_end", true)
+	}
 }
 
 func (t *tree) coverage(c *Coverage) {

@@ -17,7 +17,7 @@ var Proposals = []string{"confirm", "requeue", "compensate", "review", "close"}
 
 // FindingCodes are the codes of what a run finds about files, columns, keys and former runs.
 var FindingCodes = []string{
-	"bank_note", "coverage_shortened", "coverage_withdrawn", "covers_nothing", "e_notation", "file_missing", "file_refused", "file_reopened", "file_revised", "file_skipped", "file_superseded", "file_unlisted", "former_keys_unknown", "former_unreadable", "key_coverage", "key_repeats",
+	"bank_note", "coverage_shortened", "coverage_withdrawn", "covers_nothing", "e_notation", "file_missing", "file_refused", "file_reopened", "file_revised", "file_skipped", "file_superseded", "file_unlisted", "former_keys_unknown", "former_unreadable", "key_coverage", "key_repeats", "last_line_open",
 	"long_numbers", "lookup_incomplete", "missing_column", "new_column", "pages_overlap", "part_missing", "provisional", "rows_outside_range", "sequence_gap", "source_empty", "statement_gap", "unknown_column", "unknown_kind", "value_unreadable",
 }
 

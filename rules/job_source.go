@@ -40,6 +40,19 @@ type Source struct {
 	HideCells      bool             // messages quote no cell: the job declares personal fields, and a broken record may have them anywhere
 }
 
+// StatesEnd tells whether a file of the source that lost its end would show it: by what it
+// states itself, or by what a manifest or marker states of it.
+func (s *Source) StatesEnd() bool {
+	if s.Controls != nil || s.CSV.EndsBefore != "" || s.CSV.Rows != nil && s.CSV.Rows.Trailer != "" {
+		return true
+	}
+	if s.Ready == nil {
+		return false
+	}
+	m, k := s.Ready.Manifest, s.Ready.Marker
+	return m != nil && (m.Form == ManifestSums || m.Size+m.SHA256+m.MD5+m.Records != "") || k != nil && (k.Holds == HoldsRecords || k.Holds == HoldsSHA256)
+}
+
 // DateRange gives one path for each day, both included ({file_date}).
 type DateRange struct{ From, Until Template }
 
@@ -99,6 +112,7 @@ type CSV struct {
 	SkipLines   string // prefix of lines that are no records; "" none
 	EmptyText   string // is_null (default) or quoted_is_text
 	NullWords   []string
+	OpenEnd     bool // the last line may lack its line end
 }
 
 // HeaderRule: first_line, none, or the first line whose first field is FirstField.

@@ -205,6 +205,7 @@ func (d *decoder) csv(o *object, s *Source, tabs bool) {
 	v.HeaderNames = choice(o, "header_names", "exact", "exact", "trim", "ignore_case")
 	v.EmptyText = choice(o, "empty_text", "is_null", "is_null", "quoted_is_text")
 	v.NullWords = o.texts("null_words")
+	v.OpenEnd = o.boolean("open_end", false)
 	v.Decimal, v.Group = d.marks(o, '.', 0, true)
 	if n := o.node("header"); n != nil {
 		if n.Kind == yaml.MappingNode {

@@ -35,6 +35,7 @@ var jobShape = &shape{
 		{name: "outputs", doc: "What a run writes, and where.", value: shapeValue(outputsShape)},
 		{name: "evidence", doc: "Where the bytes are kept that runs read, and how long.", def: "they are not kept", value: shapeValue(evidenceShape)},
 		{name: "notify", doc: "Who is told how a run ended.", def: "nobody", value: listValue(shapeValue(notifyShape))},
+		{name: "hints", doc: "What is left over on one side is said to be probably what is left over on the other, by small differences: on or off. Nothing is linked by it. docs/matching.md says how.", def: "on", value: enumValue("on", "off")},
 		{name: "may_be_empty", doc: "A side without rows, or rows on both sides without one link, is expected and withholds nothing (V38).", def: "false", value: boolValue()},
 	},
 	later: map[string]string{
@@ -138,6 +139,7 @@ var csvShape = &shape{
 		{name: "ends_before", doc: "The records end before the line with this first field; a file without it is refused.", value: shapeValue(firstFieldShape)},
 		{name: "skip_lines", doc: "Lines that are no records, at any place.", value: shapeValue(startsWithShape)},
 		{name: "empty_text", doc: "Whether \"\" is null like a bare empty field, or an empty text.", def: "is_null", value: enumValue("is_null", "quoted_is_text")},
+		{name: "open_end", doc: "The last line may lack its line end. Else such a file may have been cut there, and proves no absence unless a trailer, controls or a manifest say that it is whole.", def: "false", value: boolValue()},
 		{name: "null_words", doc: "Texts that mean null.", def: "none", value: listValue(textValue())},
 	},
 }
