@@ -58,6 +58,7 @@ type Job struct {
 	Evidence     *Evidence // nil: the bytes of the inputs are not kept
 	Notify       []Notification
 	MayBeEmpty   bool // a vacuous run (V38) is allowed
+	HintsOff     bool // nobody is told which rows that are left over probably belong together
 
 	File     string    // path as given to Load
 	Source   []byte    // the text that was read

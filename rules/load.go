@@ -77,6 +77,7 @@ func (d *decoder) job(src []byte) *Job {
 	job.ClockSkew = o.duration("clock_skew", defaultClockSkew)
 	job.Mode = choice(o, "mode", Enforce, Enforce, Observe, PilotMode)
 	job.MayBeEmpty = o.boolean("may_be_empty", false)
+	job.HintsOff = choice(o, "hints", "on", "on", "off") == "off"
 	job.Operations = d.side(o, Operations, nil)
 	job.Results = d.side(o, Results, job.Operations.Fields)
 	job.Period = d.period(o.sub("period", periodShape))
