@@ -392,6 +392,19 @@ func TestLookupsThatProveNothing(t *testing.T) {
 	}
 }
 
+// TestRecheckWithinTheLag: what somebody has sent since the run would not be seen by a service
+// that lags behind, whatever its silence proved then.
+func TestRecheckWithinTheLag(t *testing.T) {
+	a := newAsking(t)
+	a.job(strings.Replace(lookupDay, "exact: true", "lag: 1h", 1))
+	a.run()
+	a.want("op-4 absent/no_result requeue")
+	r, err := Recheck(t.Context(), a.options(), "", "op-4")
+	if err != nil || r.Outcome != CannotSay || !r.DoNotSend || !strings.Contains(r.Why, "would not be seen; ask again after") {
+		t.Fatalf("%+v, %v", r, err)
+	}
+}
+
 // TestLookupNotDone: a service that is required and does not answer ends the run; what it
 // has answered is not asked for again.
 func TestLookupNotDone(t *testing.T) {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -134,8 +135,32 @@ func Recheck(ctx context.Context, o Options, run, item string) (_ *Rechecked, er
 	}); err != nil {
 		return nil, err
 	}
-	out.conclude(of.expires, silent, time.Now())
+	out.conclude(of.expires, silent, publishedAt(dir), time.Now())
 	return out, nil
+}
+
+// publishedAt is when a run was published, to the second, as services tell their time: from
+// then on somebody may have acted on its items. Where nothing tells it, it is now.
+func publishedAt(dir string) time.Time {
+	var t Timings
+	text, err := os.ReadFile(filepath.Join(dir, timingsName))
+	if err == nil && json.Unmarshal(text, &t) == nil {
+		if at, err := time.Parse(time.RFC3339Nano, t.Started); err == nil {
+			return at.Add(time.Duration(t.Seconds * float64(time.Second))).Truncate(time.Second)
+		}
+	}
+	return time.Now().Truncate(time.Second)
+}
+
+// reach is how far the silence of the services speaks, by the one that lags most; zero where
+// none is silent.
+func (out *Rechecked) reach() (least time.Time) {
+	for _, a := range out.Answers {
+		if at, err := time.Parse(time.RFC3339Nano, a.Until); err == nil && (least.IsZero() || at.Before(least)) {
+			least = at
+		}
+	}
+	return least
 }
 
 // subject is the operation that is asked about.
@@ -250,8 +275,10 @@ func (out *Rechecked) has(f fetch.Finding) bool {
 
 // conclude says what follows. An item whose time is over has changed, whatever was said; what
 // differs now has changed; and without a proof of what the item stands on nothing can be said.
-func (out *Rechecked) conclude(expires time.Time, silent bool, now time.Time) {
-	absent := out.Was.Class == "absent"
+// Nor can it while a service lags behind the time from which somebody may have acted on the
+// item: what was sent since would not be seen.
+func (out *Rechecked) conclude(expires time.Time, silent bool, published, now time.Time) {
+	absent, reach := out.Was.Class == "absent", out.reach()
 	switch {
 	case out.Now != out.Was:
 		out.Outcome, out.Why = Changed, fmt.Sprintf("it was %s, and is %s now", out.Was, out.Now)
@@ -266,12 +293,15 @@ func (out *Rechecked) conclude(expires time.Time, silent bool, now time.Time) {
 		out.Outcome, out.Why = CannotSay, "no lookup of the job asks about this operation"
 	case absent && !out.has(fetch.Found) && !silent:
 		out.Outcome, out.Why = CannotSay, "the service is silent about it, and its silence proves nothing: it is not exact, lags behind, or was not asked by every identity key"
+	case absent && !out.has(fetch.Found) && reach.Before(published):
+		out.Outcome, out.Why = CannotSay, fmt.Sprintf("the silence of the service speaks up to %s, and the run was published at %s: what somebody has sent since would not be seen; ask again after %s",
+			clock(reach), clock(published), clock(published.Add(now.Sub(reach)).Truncate(time.Second).Add(time.Second)))
 	case !absent && !out.has(fetch.Found):
 		out.Outcome, out.Why = CannotSay, "the service has no record of it, although the run had one"
 	default:
 		out.Outcome, out.Why = StillStands, "the service says what the run was told"
 		if absent && !out.has(fetch.Found) {
-			out.Why = "the service has no record of it"
+			out.Why = "the service has no record of it up to " + clock(reach)
 		}
 	}
 	out.DoNotSend = out.Was.Queue == "requeue" && out.Outcome != StillStands
