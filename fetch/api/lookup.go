@@ -330,12 +330,14 @@ func (k *looking) bring(ctx context.Context, key string) (*page, error) {
 		}
 	}()
 	status, asked := 0, k.r.Now()
-	age := time.Duration(0)
+	age, further := time.Duration(0), false
 	since := func() string { return asked.Add(min(k.c.Skew(), 0) - age).UTC().Format(time.RFC3339Nano) }
 	call.Read = func(res *http.Response) error {
 		if age, err = ageOf(res.Header); err != nil {
 			return k.input("ask the service itself, not a cache", "%s", err)
 		}
+		next, err := web.Next(res.Header.Values("Link"))
+		further = next != "" || err != nil
 		if w != nil {
 			w.Abort()
 		}
@@ -360,6 +362,9 @@ func (k *looking) bring(ctx context.Context, key string) (*page, error) {
 	}
 	pg := &page{Position: position{At: key}, File: f, Time: since()}
 	said, n, err := k.judge(key, name, status)
+	if err == nil && said == fetch.None && further {
+		err = k.input("see the declaration of the lookup", "the answer about a key: it has no record, but by its Link header there is another page")
+	}
 	if err != nil {
 		return nil, errors.Join(k.remove(name), err)
 	}

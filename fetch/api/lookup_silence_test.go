@@ -112,6 +112,12 @@ func TestNoSilence(t *testing.T) {
 			t.Errorf("%s: %+v", body, a)
 		}
 	}
+	front.Rule(func(int, *http.Request) testproxy.Fault {
+		return testproxy.Fault{Status: 200, Body: `{"items":[]}`, Header: http.Header{"Link": {`<https://h.example/?p=2>; rel="next"`}}}
+	})
+	if _, got := lookUp(t, questions(t, find, front.URL, "gone")); got.Answers[0].Finding != fetch.Unknown {
+		t.Errorf("with a further page: %+v", got.Answers[0])
+	}
 	for age, want := range map[string]time.Duration{"0": 0, "3600": time.Hour, "x": -1, "-1": -1, "99999999999999999999": -1} {
 		front.Rule(func(int, *http.Request) testproxy.Fault {
 			return testproxy.Fault{Status: 200, Body: `{"items":[]}`, Header: http.Header{"Age": {age}}}
