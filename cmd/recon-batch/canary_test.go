@@ -306,7 +306,8 @@ func (c *canaryRun) commands(part int) {
 		[]string{"windows", "suggest", "job.yaml"}, []string{"windows", "check", "job.yaml"}, []string{"whatif", "--rules", "stricter.yaml", "job.yaml"},
 		[]string{"run", "--out", "refused", "--business-date", w.date, "refusing.yaml"}, []string{"runs", "list", "--out", "refused", "refusing.yaml"},
 		[]string{"readiness", "--type", "charge", "job.yaml"}, []string{"readiness", "--type", "*", "job.yaml"}, []string{"verify", "out/canary/" + w.date + "/current"},
-		[]string{"config", "show", "--effective", "job.yaml"}, []string{"validate", "job.yaml"})
+		[]string{"config", "show", "--effective", "job.yaml"}, []string{"validate", "job.yaml"},
+		[]string{"keys", "report", "--business-date", w.date, "job.yaml"}, []string{"keys", "report", "--business-date", w.date, "--output", "json", "job.yaml"})
 	// The rows of the second half are like those of the first; each way explains a part of them.
 	for record := 1 + part; record <= w.nOurs/2+2; record += 12 {
 		all = append(all, []string{"explain", "--business-date", w.date, "job.yaml", fmt.Sprintf("ours-%s.csv:%d", w.date, record)})
