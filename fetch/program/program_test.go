@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -187,5 +188,31 @@ func TestFromHere(t *testing.T) {
 	text, _, err := pull(t, r)
 	if err != nil || text != "declared\n" {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// TestFlatMemory: an output is written as it comes. Nightly five gigabytes.
+func TestFlatMemory(t *testing.T) {
+	size := int64(200 << 20)
+	if os.Getenv("RECON_NIGHTLY") != "" {
+		size = 5 << 30
+	}
+	r := script(t, fmt.Sprintf("head -c %d /dev/zero", size), func(e *rules.Exec) { e.Most, e.Timeout = size, time.Hour })
+	var most uint64
+	looks := 0
+	r.Progress = func(string, int64, int64) {
+		if looks++; looks%64 == 0 {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			most = max(most, m.HeapInuse+m.StackInuse)
+		}
+	}
+	s, err := fetch.Pull(t.Context(), Puller{}, r)
+	if err != nil || s.Size() != size {
+		t.Fatal(err)
+	}
+	t.Logf("%d MB of memory for %d MB", most>>20, size>>20)
+	if most == 0 || most > 50<<20 {
+		t.Errorf("%d MB of memory for %d MB", most>>20, size>>20)
 	}
 }
