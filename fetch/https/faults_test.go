@@ -312,7 +312,7 @@ func TestSecrets(t *testing.T) {
 		class fail.Class
 	}{
 		"in an error": {on("HEAD", 0, always, func(rw http.ResponseWriter, r *http.Request, f http.Handler) {
-			http.Error(rw, r.Header.Get("Authorization"), 401)
+			http.Error(rw, r.Header.Get("Authorization"), http.StatusUnauthorized)
 		}), fail.Usage},
 		"in a redirect": {on("HEAD", 0, always, says(302, "Location", "https://"+canary+".example/")), fail.Usage},
 		"in the file": {on("GET", 0, always, func(rw http.ResponseWriter, _ *http.Request, _ http.Handler) {

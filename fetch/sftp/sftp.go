@@ -264,17 +264,6 @@ func (p *pull) say(text string) {
 	}
 }
 
-// note tells people something that is of interest later as well, once.
-func (p *pull) note(text string) {
-	text = p.secrets.Clean(text)
-	p.mu.Lock()
-	if !p.told[text] {
-		p.notes = append(p.notes, text)
-	}
-	p.mu.Unlock()
-	p.say(text)
-}
-
 func (p *pull) progress(name string, n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
