@@ -33,7 +33,7 @@ func Run(ctx context.Context, db *duck.DB, job *rules.Bound, ops, res *extract.R
 	for _, f := range former {
 		c.former = f
 	}
-	for _, step := range append(c.judging(), c.rows, c.totals, c.check, c.items, c.obstacles) {
+	for _, step := range append(c.judging(), c.rows, c.totals, c.check, c.hints, c.items, c.obstacles) {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -58,7 +58,9 @@ type classifier struct {
 
 	scales map[int]int // decimals of comparisons without a declared scale
 	scale  int         // decimals of the amounts of both sides
-	out    Verdicts
+
+	hint, hintJoin string // SQL: what is said of an item whose row is left over, and its relation
+	out            Verdicts
 }
 
 func (c *classifier) exec(name string, s duck.Slots) error {

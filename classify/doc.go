@@ -59,8 +59,12 @@
 //	                                their values are product fields of the result, or
 //	                                texts of the job (TypePolicy.CompensateParameters)
 //	      advice VARCHAR            of a divergent pair: for each differing field with a
-//	                                declared authority to send again or correct locally
+//	                                declared authority to send again or correct locally;
+//	                                of a group or of what is left over a hint, see hints
 //
+//	hints                           whose VARCHAR (operations, results, set), id BIGINT (row
+//	    id, number of the set), text VARCHAR: which rows that are left over probably
+//	    belong together (package match/near), or why that was not searched to the end
 //	outages                         item_id VARCHAR: items that are undecided since a
 //	    source proves nothing for their time
 //	obstacles                       o_rid, r_rid BIGINT (one of them NULL), code VARCHAR, no

@@ -100,8 +100,8 @@ func (c *classifier) itemViews() error {
 	s["recheck"], s["recheck_since"] = recheckSQL("i.queue"), fmt.Sprintf("%s - %d", c.o.Instant("created_at"), c.job.ClockSkew.Microseconds())
 	s["business_operation"], s["parameters"] = c.businessOperation(), c.parameters()
 	// What the policy says of a field is about one operation and its result, not of a group.
-	s["advice"] = "CASE " + c.ofGroups("WHEN g.o_rid IS NOT NULL THEN g.text ") + "WHEN i.class = 'divergent' THEN " + c.advice() + " END"
-	s["groups"] = c.ofGroups("\nLEFT JOIN group_texts g ON g.o_rid = i.o_rid AND i.class <> 'correct'")
+	s["advice"] = "CASE " + c.ofGroups("WHEN g.o_rid IS NOT NULL THEN g.text ") + "WHEN i.class = 'divergent' THEN " + c.advice() + " ELSE " + c.hint + " END"
+	s["groups"] = c.ofGroups("\nLEFT JOIN group_texts g ON g.o_rid = i.o_rid AND i.class <> 'correct'") + c.hintJoin
 	narrow := ""
 	if s["plain"] = ""; c.plainWanted() {
 		s["plain"] = "UNION ALL BY NAME SELECT * FROM plain_items"

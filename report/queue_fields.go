@@ -82,7 +82,7 @@ var QueueFields = []QueueField{
 	{"rule", kindText, false, false, "the rule behind the proposal"},
 	{"because", kindText, false, false, "the sentence of that rule, as the job gives it"},
 	{"risk", kindText, false, false, "the risk of a duplicate, in words"},
-	{"advice", kindText, false, false, "for review: for each differing field with a declared authority, which side is to be put right; of a group what it adds up to, and which rows would close it"},
+	{"advice", kindText, false, false, "for people: for each differing field with a declared authority, which side is to be put right; of a group what it adds up to, and which rows would close it; of what is left over, which row of the other side it probably belongs to"},
 	{"release", kindText, false, false, "id of the release that lifted an allowance for this item (`releases`)"},
 	{"closing_reason", kindText, false, false, "for close: the reason to store with the row"},
 	{"other_actions", kindTexts, true, false, "what may be done instead of the proposal: an acting item may always be left to a person (`review`). Nothing that the guard refused is offered"},

@@ -107,6 +107,9 @@ func (s *session) printExplanation(e pipeline.Explanation) error {
 	if e.Unnamed != nil {
 		s.printf("COULD BE THE EFFECT OF %s (V27)\n", count(*e.Unnamed, "operation"))
 	}
+	if e.Hint != "" {
+		s.section("HINT", []string{e.Hint})
+	}
 	s.section("WINDOW", e.Window)
 	s.section("COVERAGE", e.Coverage)
 	s.printProposals(e)
@@ -225,7 +228,7 @@ func (s *session) printProposals(e pipeline.Explanation) {
 		}
 		for _, w := range []struct{ what, text string }{{"because", p.Because}, {"released by", p.Release}, {"closed as", p.ClosingReason}, {"advice:", p.Advice},
 			{"the effect:", p.Effect}, {"the truth:", p.Truth}, {"closes when:", p.ClosesWhen}} {
-			if w.text != "" {
+			if w.text != "" && w.text != e.Hint {
 				s.printf("  %s %s\n", w.what, inline(w.text))
 			}
 		}

@@ -353,6 +353,10 @@ func (x *explainer) row(side rules.Side, rid int64) (*Explanation, error) {
 			return nil, err
 		}
 	}
+	hint := duck.Slots{"side": duck.Literal(string(side)), "rid": fmt.Sprint(rid)}
+	if err := x.db.Scan(x.ctx, explainSQL("hint").Render(hint), &e.Hint); err != nil {
+		return nil, err
+	}
 	if e.Meaning, err = x.meaning(e); err != nil {
 		return nil, err
 	}

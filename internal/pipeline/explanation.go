@@ -18,6 +18,7 @@ type Explanation struct {
 	Group     *Group      `json:"group,omitempty"` // of a row that a pass by groups has put into one
 	Set       *Set        `json:"set"`             // null where the row is in no unresolved set
 	Unnamed   *int64      `json:"unattributed_candidates,omitempty"`
+	Hint      string      `json:"hint,omitempty"` // which row of the other side it probably belongs to; nothing is linked by it
 	Window    []string    `json:"window"`
 	Coverage  []string    `json:"coverage"`
 	Proposals []Proposal  `json:"proposals"`
