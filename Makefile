@@ -10,6 +10,7 @@ DEMO_DATE       ?= 2026-11-29
 TOOLS           := $(CURDIR)/.tools
 STATICCHECK     := $(TOOLS)/staticcheck
 STATICCHECK_VERSION := v0.8.2
+TEST_TOOLS      := postgres mariadb php promtool chromium axe xmllint versitygw sshd
 
 .PHONY: help build test race demo bench lint check nightly clean tools-needed test-tools
 
@@ -27,25 +28,16 @@ help:
 tools-needed:
 	@scripts/tools-needed
 
-# Where they are missing their tests say so and are skipped; in CI they fail.
+# Servers and interpreters that tests start are installed where that may be done. Where one is
+# missing, its tests say so and are skipped; in CI they fail.
 test-tools:
-	@scripts/install-postgres
-	@scripts/install-mariadb
-	@scripts/install-php
-	@scripts/install-promtool
-	@scripts/install-chromium
-	@scripts/install-axe
-	@scripts/install-xmllint
-	@scripts/install-versitygw
-	@scripts/install-sshd
+	@for s in $(TEST_TOOLS); do scripts/install-$$s || echo "tests that need it are left out, see their reasons below" >&2; done
 
 build: tools-needed
 	@mkdir -p bin
 	go build -trimpath -o bin/recon-batch ./cmd/recon-batch
 
-# Servers and interpreters that tests start are installed where that may be done.
-test: tools-needed
-	@for s in install-postgres install-mariadb install-php install-promtool install-chromium install-axe install-xmllint install-versitygw install-sshd; do scripts/$$s || echo "its tests are left out, see their reasons below" >&2; done
+test: tools-needed test-tools
 	@go test -timeout 30m -json ./... | go run ./scripts/testsum
 
 demo: build
