@@ -56,7 +56,7 @@ func TestTimeline(t *testing.T) {
 			t.Errorf("account %d: proved %d and gaps %d, want %d and %d", i, proved, gaps, want[0], want[1])
 		}
 	}
-	for i, want := range []string{"everything is proved", "proved from 2026-08-20 00:00:00 until 2026-08-23 03:00:00; not proved: 2026-08-21 06:00:00 to 2026-08-21 16:00:00, the file is missing", "nothing is proved; not proved: "} {
+	for i, want := range []string{"everything is proved", "proved 2026-08-20 00:00:00 until 2026-08-23 03:00:00; not proved: 2026-08-21 06:00:00 until 2026-08-21 16:00:00, the file is missing", "nothing is proved; not proved: "} {
 		if !strings.Contains(l.Rows[i].Says, want) {
 			t.Errorf("account %d says %q, want %q", i, l.Rows[i].Says, want)
 		}
