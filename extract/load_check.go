@@ -169,11 +169,17 @@ func (l *loader) checkRange() {
 	}
 }
 
-// mayBeCut tells whether a file ends within a line, and nothing that it states, or that
+// endsOpen tells whether a file ends within a line, and nothing that it states, or that
 // somebody states of it, would have shown that the rest of it is missing.
-func (l *loader) mayBeCut(i int) bool {
+func (l *loader) endsOpen(i int) bool {
 	s, src := l.staged[i], l.found[i].source
 	return s != nil && s.OpenEnd && !src.CSV.OpenEnd && !src.StatesEnd()
+}
+
+// mayBeCut tells it of a file that speaks for a time. Where the job says `coverage: complete`,
+// somebody has said of the file that it is everything.
+func (l *loader) mayBeCut(i int) bool {
+	return l.endsOpen(i) && !l.found[i].source.Coverage.Complete
 }
 
 // checkEnd finds files that end within a line. Of a value that was cut nothing shows it, and
@@ -181,10 +187,15 @@ func (l *loader) mayBeCut(i int) bool {
 func (l *loader) checkEnd() {
 	for _, src := range l.sources() {
 		l.of(src.Name, func(i int, _ *staged) {
-			if l.mayBeCut(i) {
-				l.find("last_line_open", l.found[i], "the last line of %s has no line end: it may have been cut there, and the file proves no absence. Where its sender never ends the last line, write csv: {open_end: true}; better, declare controls, a trailer or a manifest",
-					l.found[i].rel)
+			if !l.endsOpen(i) {
+				return
 			}
+			follows := "and the file proves no absence"
+			if !l.mayBeCut(i) {
+				follows = "though the job says that it is complete"
+			}
+			l.find("last_line_open", l.found[i], "the last line of %s has no line end: it may have been cut there, %s. Where its sender never ends the last line, write csv: {open_end: true}; better, declare controls, a trailer or a manifest",
+				l.found[i].rel, follows)
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 
 // A file of delimited text that ends within a line may have been cut there: of a value that
 // lost its end nothing shows it. It proves no absence, parsed or staged before, unless
-// something states that it is whole, or the job says that its last line never ends.
+// something states that it is whole, or the job says that it is, or that its last line never ends.
 func TestFileThatEndsWithinALine(t *testing.T) {
 	packed := func(text string) string {
 		var b bytes.Buffer
@@ -61,27 +62,32 @@ func TestFileThatEndsWithinALine(t *testing.T) {
 		{"never ended", "csv: {open_end: true}\n", "operation_id,amount\na1,1\na2,2", "x.csv", same, false},
 		{"behind a trailer", trailer, "D,a1,1\nD,a2,2\nT,2,3", "x.csv", same, false},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			src := sourceWith(t, "format: csv\n"+c.keys, ids)
-			w := newWorld(t)
-			w.write(c.file, c.pack(c.text))
-			idAndAmount(w, rules.Results)
-			w.source(rules.Results, c.file, func(s *rules.Source, _ *rules.Input) {
-				s.Format, s.CSV, s.Coverage.Complete = src.Format, src.CSV, true
+		for _, complete := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, complete %t", c.name, complete), func(t *testing.T) {
+				src := sourceWith(t, "format: csv\n"+c.keys, ids)
+				w := newWorld(t)
+				w.write(c.file, c.pack(c.text))
+				idAndAmount(w, rules.Results)
+				from, until := int64(0), int64(1_000_000)
+				w.source(rules.Results, c.file, func(s *rules.Source, in *rules.Input) {
+					s.Format, s.CSV = src.Format, src.CSV
+					s.Coverage.Complete, s.Coverage.Declared = complete, true
+					in.From, in.Until = &from, &until
+				})
+				for _, run := range []string{"parsed", "cached"} {
+					rel, rows, err := w.load(rules.Results)
+					if err != nil || len(rows) != 2 {
+						t.Fatalf("%s: %v, %d rows", run, err, len(rows))
+					}
+					found, withdrawn := findings(rel, "last_line_open"), findings(rel, "coverage_withdrawn")
+					if (len(found) == 1) != c.open || (len(withdrawn) == 1) != (c.open && !complete) {
+						t.Errorf("%s: found %q, withdrawn %q", run, found, withdrawn)
+					}
+					if c.open && !strings.Contains(found[0], "open_end: true") {
+						t.Errorf("%s: no remedy: %q", run, found)
+					}
+				}
 			})
-			for _, run := range []string{"parsed", "cached"} {
-				rel, rows, err := w.load(rules.Results)
-				if err != nil || len(rows) != 2 {
-					t.Fatalf("%s: %v, %d rows", run, err, len(rows))
-				}
-				found, withdrawn := findings(rel, "last_line_open"), findings(rel, "coverage_withdrawn")
-				if (len(found) == 1) != c.open || (len(withdrawn) == 1) != c.open {
-					t.Errorf("%s: found %q, withdrawn %q", run, found, withdrawn)
-				}
-				if c.open && !strings.Contains(found[0], "open_end: true") {
-					t.Errorf("%s: no remedy: %q", run, found)
-				}
-			}
-		})
+		}
 	}
 }

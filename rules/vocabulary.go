@@ -139,7 +139,7 @@ var csvShape = &shape{
 		{name: "ends_before", doc: "The records end before the line with this first field; a file without it is refused.", value: shapeValue(firstFieldShape)},
 		{name: "skip_lines", doc: "Lines that are no records, at any place.", value: shapeValue(startsWithShape)},
 		{name: "empty_text", doc: "Whether \"\" is null like a bare empty field, or an empty text.", def: "is_null", value: enumValue("is_null", "quoted_is_text")},
-		{name: "open_end", doc: "The last line may lack its line end. Else such a file may have been cut there, and proves no absence unless a trailer, controls or a manifest say that it is whole.", def: "false", value: boolValue()},
+		{name: "open_end", doc: "The last line may lack its line end. Else such a file may have been cut there, and proves no absence unless a trailer, controls, a manifest or `coverage: complete` say that it is whole.", def: "false", value: boolValue()},
 		{name: "null_words", doc: "Texts that mean null.", def: "none", value: listValue(textValue())},
 	},
 }
