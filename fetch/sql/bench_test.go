@@ -111,6 +111,9 @@ func processor(b *testing.B) time.Duration {
 
 // TestFlatMemory: memory does not grow with the rows. RECON_NIGHTLY pulls about 5 GB.
 func TestFlatMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads many rows")
+	}
 	rows := int64(400_000)
 	if os.Getenv("RECON_NIGHTLY") != "" {
 		rows = 20_000_000
