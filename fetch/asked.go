@@ -121,6 +121,6 @@ func (a *Asked) Digest(job *rules.Bound) string {
 		}
 		_ = e.Encode([]any{x.Key, x.Finding, until, x.Records}) // a hash takes everything
 	}
-	_ = e.Encode([]int64{a.Operations, a.LeftOut})
+	_ = e.Encode([]int64{a.Operations, a.LeftOut}) // likewise
 	return hex.EncodeToString(h.Sum(nil))
 }

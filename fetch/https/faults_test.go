@@ -56,7 +56,7 @@ func sent(n int, end func(w http.ResponseWriter)) func(http.ResponseWriter, *htt
 }
 
 func reset(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).Flush()
+	_ = http.NewResponseController(w).Flush() // a client that has gone needs no reset
 	panic(http.ErrAbortHandler)
 }
 
@@ -114,7 +114,7 @@ func TestFaults(t *testing.T) {
 			rw.Header().Set("Content-Length", strconv.Itoa(len(body)))
 			for b := range slices.Chunk(body, 100<<10) {
 				_, _ = rw.Write(b) // the pull says how it ended
-				_ = http.NewResponseController(rw).Flush()
+				_ = http.NewResponseController(rw).Flush() // likewise
 				time.Sleep(time.Millisecond)
 			}
 		}), fail.OK, "", nil},

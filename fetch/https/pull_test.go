@@ -255,7 +255,7 @@ func TestTooMuch(t *testing.T) {
 		t.Error(err)
 	}
 	w.spoil(func(rw http.ResponseWriter, _ *http.Request, _ int, _ http.Handler) bool {
-		_ = http.NewResponseController(rw).Flush()
+		_ = http.NewResponseController(rw).Flush() // so that no length is known
 		_, _ = rw.Write(make([]byte, 5000)) // the client goes away
 		return true
 	})

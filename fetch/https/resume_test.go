@@ -81,7 +81,7 @@ func TestKilled(t *testing.T) {
 	w.put("big.csv", body)
 	w.spoil(on("GET", 0, 0, func(rw http.ResponseWriter, r *http.Request, files http.Handler) {
 		sent(10<<20, func(rw http.ResponseWriter) {
-			_ = http.NewResponseController(rw).Flush()
+			_ = http.NewResponseController(rw).Flush() // the pull that is killed is the client
 			<-r.Context().Done() // so that it does not end by itself
 		})(rw, r, files)
 	}))
