@@ -113,7 +113,7 @@ func TestFaults(t *testing.T) {
 		"slow body": {on("GET", 0, 0, func(rw http.ResponseWriter, r *http.Request, _ http.Handler) {
 			rw.Header().Set("Content-Length", strconv.Itoa(len(body)))
 			for b := range slices.Chunk(body, 100<<10) {
-				_, _ = rw.Write(b) // the pull says how it ended
+				_, _ = rw.Write(b)                         // the pull says how it ended
 				_ = http.NewResponseController(rw).Flush() // likewise
 				time.Sleep(time.Millisecond)
 			}

@@ -256,7 +256,7 @@ func TestTooMuch(t *testing.T) {
 	}
 	w.spoil(func(rw http.ResponseWriter, _ *http.Request, _ int, _ http.Handler) bool {
 		_ = http.NewResponseController(rw).Flush() // so that no length is known
-		_, _ = rw.Write(make([]byte, 5000)) // the client goes away
+		_, _ = rw.Write(make([]byte, 5000))        // the client goes away
 		return true
 	})
 	if _, err = fetch.Pull(context.Background(), quick, w.request("a.csv", "max_bytes: 4999").Request); fail.ClassOf(err) != fail.Input || !strings.Contains(err.Error(), "more than 4999") {

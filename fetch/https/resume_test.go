@@ -82,7 +82,7 @@ func TestKilled(t *testing.T) {
 	w.spoil(on("GET", 0, 0, func(rw http.ResponseWriter, r *http.Request, files http.Handler) {
 		sent(10<<20, func(rw http.ResponseWriter) {
 			_ = http.NewResponseController(rw).Flush() // the pull that is killed is the client
-			<-r.Context().Done() // so that it does not end by itself
+			<-r.Context().Done()                       // so that it does not end by itself
 		})(rw, r, files)
 	}))
 	dir := t.TempDir()
