@@ -295,22 +295,27 @@ func (c *cascade) pointing(id []int) error {
 	return c.exec("pointing_disagree", nil)
 }
 
-// claimedElsewhere is V12 (c), and the sets of the rows that disagree.
+// claimedElsewhere is V12 (c), and the sets of the rows that disagree. A record that another
+// one stands for claims nothing where a scope rule set aside a result under a key of the
+// operation: what it stood for is judged by V28.
 func (c *cascade) claimedElsewhere(id []int) error {
 	var cols strings.Builder
-	var carried []string
+	var counts, superseded, excluded []string
 	for _, i := range id {
 		k := key(i)
 		cols.WriteString(", " + k)
 		if err := c.exec("claimants", duck.Slots{"table": fmt.Sprintf("claimants_%d", i), "k": k}); err != nil {
 			return err
 		}
-		carried = append(carried, fmt.Sprintf("o.%s IN (SELECT k FROM claimants_%d)", k, i))
+		for what, list := range map[string]*[]string{"counts": &counts, "superseded": &superseded, "excluded": &excluded} {
+			*list = append(*list, fmt.Sprintf("coalesce(o.%s IN (SELECT k FROM claimants_%d WHERE %s), false)", k, i, what))
+		}
 	}
 	if err := c.free(cols.String()); err != nil {
 		return err
 	}
-	if err := c.exec("claimed_elsewhere", duck.Slots{"carried": strings.Join(carried, " OR ")}); err != nil {
+	carried := fmt.Sprintf("%s OR (%s) AND NOT (%s)", strings.Join(counts, " OR "), strings.Join(superseded, " OR "), strings.Join(excluded, " OR "))
+	if err := c.exec("claimed_elsewhere", duck.Slots{"carried": carried}); err != nil {
 		return err
 	}
 	disagree, err := c.count("(SELECT reason FROM marks_o UNION ALL SELECT reason FROM marks_r) WHERE reason = 'keys_disagree'")

@@ -59,18 +59,12 @@ func TestEngineAgreesWithOracle(t *testing.T) {
 
 // TestEngineAgreesWithOracleOnOldDisagreements looks at worlds beyond the normal run
 // on which the two once differed: a source that covers no time at all (1069, 1558,
-// 2380), and an operation with two results that differ in other fields (2078).
+// 2380), an operation with two results that differ in other fields (2078), and one whose
+// fee row supersedes another (672).
 func TestEngineAgreesWithOracleOnOldDisagreements(t *testing.T) {
-	for _, seed := range []uint64{1069, 1558, 2380, 2078} {
+	for _, seed := range []uint64{1069, 1558, 2380, 2078, 672} {
 		agree(t, seed, seed+1, 1, map[string]int{})
 	}
-}
-
-// openWorlds are worlds on which the two differ and nobody has found out yet which is right, with
-// exactly the difference: a group pass beside lookups. Both say ambiguous, so that nothing is
-// proposed but review. RECON_SEED shows one, and fails.
-var openWorlds = map[uint64]string{
-	672: "operation operations.csv:11:\n  oracle ambiguous/coverage_incomplete pass=- partners=[] fields=[] candidates=0\n  engine ambiguous/keys_disagree pass=- partners=[] fields=[] candidates=0",
 }
 
 // agree compares the two on every step-th world from first on, and notes what the
@@ -97,15 +91,7 @@ func agree(t *testing.T, first, end, step uint64, seen map[string]int) {
 			if err != nil {
 				t.Fatalf("seed %d, way %d: %v\n%s", seed, way, err, l.text())
 			}
-			diff := difference(l, want, got)
-			if known, ok := openWorlds[seed]; ok && end-first > 1 {
-				if strings.TrimSpace(diff) != known {
-					t.Errorf("seed %d is listed as open with\n%s\nand differs in\n%s", seed, known, diff)
-				}
-				t.Logf("OPEN: engine and oracle differ on the world of seed %d:\n%s", seed, diff)
-				continue
-			}
-			if diff != "" {
+			if diff := difference(l, want, got); diff != "" {
 				bad++
 				t.Errorf("seed %d, way %d (RECON_SEED=%d shows this world alone):\n%s\n%s", seed, way, seed, diff, l.text())
 			}
