@@ -18,12 +18,8 @@ import (
 
 // tester is what Start needs of a test.
 type tester interface {
-	Helper()
-	Fatalf(format string, args ...any)
-	Errorf(format string, args ...any)
-	Skipf(format string, args ...any)
+	testuser.Tester
 	Logf(format string, args ...any)
-	Cleanup(func())
 }
 
 // Start initialises and starts a server that ends with the test, and returns the path of
@@ -32,23 +28,8 @@ type tester interface {
 // it fails.
 func Start(t tester) (socket string) {
 	t.Helper()
-	server, install, err := find()
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("%v", err)
-		}
-		t.Skipf("NOT TESTED: %v", err)
-	}
-	// Short: the path of a socket has at most 107 bytes.
-	dir, err := os.MkdirTemp("", "recon-my-")
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Errorf("the folder of MariaDB cannot be removed: %v", err)
-		}
-	})
+	server, install, missing := find()
+	dir := testuser.Folder(t, "MariaDB", "recon-my-", missing)
 	as, err := testuser.Own(dir, "mysql", "nobody")
 	if err != nil {
 		t.Fatalf("%v", err)

@@ -16,12 +16,8 @@ import (
 
 // tester is what Start needs of a test.
 type tester interface {
-	Helper()
-	Fatalf(format string, args ...any)
-	Errorf(format string, args ...any)
-	Skipf(format string, args ...any)
+	testuser.Tester
 	Logf(format string, args ...any)
-	Cleanup(func())
 }
 
 // Start initialises and starts a server that ends with the test, and returns the
@@ -47,23 +43,8 @@ type runner func(name string, args ...string)
 
 func start(t tester, prepare func(run runner, data string)) (dsn string) {
 	t.Helper()
-	bin, err := find()
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("%v", err)
-		}
-		t.Skipf("NOT TESTED: %v", err)
-	}
-	// Short: the path of a socket has at most 107 bytes.
-	dir, err := os.MkdirTemp("", "recon-pg-")
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Errorf("the folder of PostgreSQL cannot be removed: %v", err)
-		}
-	})
+	bin, missing := find()
+	dir := testuser.Folder(t, "PostgreSQL", "recon-pg-", missing)
 	as, err := testuser.Own(dir, "postgres", "nobody")
 	if err != nil {
 		t.Fatalf("%v", err)

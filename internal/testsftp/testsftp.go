@@ -20,11 +20,7 @@ import (
 
 // tester is what Start needs of a test.
 type tester interface {
-	Helper()
-	Fatalf(format string, args ...any)
-	Errorf(format string, args ...any)
-	Skipf(format string, args ...any)
-	Cleanup(func())
+	testuser.Tester
 }
 
 // Server is an SSH server that gives nothing but SFTP.
@@ -47,22 +43,8 @@ const Passphrase = "passphrase-of-the-test"
 // test is skipped, and says so; with CI=true it fails.
 func Start(t tester, config ...string) *Server {
 	t.Helper()
-	sshd, keygen, err := find()
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("%v", err)
-		}
-		t.Skipf("NOT TESTED: %v", err)
-	}
-	dir, err := os.MkdirTemp("", "recon-ssh-")
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Errorf("the folder of sshd cannot be removed: %v", err)
-		}
-	})
+	sshd, keygen, missing := find()
+	dir := testuser.Folder(t, "sshd", "recon-ssh-", missing)
 	// The server lets in no other user than the one that it runs as. Not nobody: systemd
 	// says of that account that it is locked.
 	as, err := testuser.Own(dir, "sshd")

@@ -37,3 +37,35 @@ func Own(dir string, names ...string) (*syscall.SysProcAttr, error) {
 	}
 	return nil, fmt.Errorf("the server does not run as root, and there is no user %s", strings.Join(names, " or "))
 }
+
+// Tester is what a server of a test needs of the test.
+type Tester interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Skipf(format string, args ...any)
+	Cleanup(func())
+}
+
+// Folder makes the folder of a server that ends with the test: short, since the path of a
+// socket has at most 107 bytes. Where the server is missing the test is skipped, and says so;
+// with CI=true it fails.
+func Folder(t Tester, server, prefix string, missing error) string {
+	t.Helper()
+	if missing != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("%v", missing)
+		}
+		t.Skipf("NOT TESTED: %v", missing)
+	}
+	dir, err := os.MkdirTemp("", prefix)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Errorf("the folder of %s cannot be removed: %v", server, err)
+		}
+	})
+	return dir
+}
