@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/recon-batch/recon-batch/internal/fail"
@@ -25,16 +24,8 @@ import (
 func TestBucketCommands(t *testing.T) {
 	server := testversity.Start(t)
 	proxy := testproxy.New(t, server.Endpoint)
-	for name, value := range map[string]string{
-		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_EC2_METADATA_DISABLED": "true", "AWS_PROFILE": "",
-		"RUNS_ACCESS": server.AccessKey, "RUNS_SECRET": server.SecretKey,
-	} {
-		t.Setenv(name, value)
-	}
-	api := s3.New(s3.Options{
-		BaseEndpoint: &server.Endpoint, Region: testversity.Region, UsePathStyle: true,
-		Credentials: credentials.NewStaticCredentialsProvider(server.AccessKey, server.SecretKey, ""),
-	})
+	server.Env(t, "RUNS_ACCESS", "RUNS_SECRET")
+	api := server.Client()
 	name := "runs"
 	if _, err := api.CreateBucket(context.Background(), &s3.CreateBucketInput{Bucket: &name}); err != nil {
 		t.Fatal(err)

@@ -40,11 +40,7 @@ EXAMPLES
 }
 
 func (s *session) doctor(c *cli.Context) error {
-	args, err := s.positionals(c, "FILE")
-	if err != nil {
-		return err
-	}
-	asJSON, err := outputMode(c)
+	args, asJSON, err := s.call(c, "FILE")
 	if err != nil {
 		return err
 	}

@@ -58,11 +58,7 @@ EXAMPLES
 }
 
 func (s *session) quick(c *cli.Context) error {
-	args, err := s.positionals(c, "LEFT", "RIGHT")
-	if err != nil {
-		return err
-	}
-	asJSON, err := outputMode(c)
+	args, asJSON, err := s.call(c, "LEFT", "RIGHT")
 	if err != nil {
 		return err
 	}

@@ -34,11 +34,7 @@ EXAMPLES
 }
 
 func (s *session) readiness(c *cli.Context) error {
-	args, err := s.positionals(c, "JOB.yaml")
-	if err != nil {
-		return err
-	}
-	asJSON, err := outputMode(c)
+	args, asJSON, err := s.call(c, "JOB.yaml")
 	if err != nil {
 		return err
 	}

@@ -112,14 +112,19 @@ func (s *session) run(c *cli.Context) error {
 	return s.printRun(res, args[0], c.String("out"))
 }
 
-// jobCall reads what all commands that take a job file have in common: the arguments, of
-// which names are the names and the first is the job file, the form of the output, and the
-// options of a run.
-func (s *session) jobCall(c *cli.Context, names ...string) (args []string, asJSON bool, opt *pipeline.Options, err error) {
+// call reads what nearly all commands have in common: the arguments, of which names are the
+// names, and the form of the output.
+func (s *session) call(c *cli.Context, names ...string) (args []string, asJSON bool, err error) {
 	if args, err = s.positionals(c, names...); err != nil {
-		return nil, false, nil, err
+		return nil, false, err
 	}
-	if asJSON, err = outputMode(c); err != nil {
+	asJSON, err = outputMode(c)
+	return args, asJSON, err
+}
+
+// jobCall reads in addition the options of a run over the job file, the first argument.
+func (s *session) jobCall(c *cli.Context, names ...string) (args []string, asJSON bool, opt *pipeline.Options, err error) {
+	if args, asJSON, err = s.call(c, names...); err != nil {
 		return nil, false, nil, err
 	}
 	opt, err = s.runOptions(c, args[0])

@@ -46,11 +46,7 @@ func (s *session) runsCommand() *cli.Command {
 }
 
 func (s *session) runsList(c *cli.Context) error {
-	args, err := s.positionals(c, "JOB.yaml")
-	if err != nil {
-		return err
-	}
-	asJSON, err := outputMode(c)
+	args, asJSON, err := s.call(c, "JOB.yaml")
 	if err != nil {
 		return err
 	}
@@ -129,11 +125,7 @@ func refusedNote(r pipeline.RunInfo) string {
 }
 
 func (s *session) runsShow(c *cli.Context) error {
-	args, err := s.positionals(c, "RUN")
-	if err != nil {
-		return err
-	}
-	asJSON, err := outputMode(c)
+	args, asJSON, err := s.call(c, "RUN")
 	if err != nil {
 		return err
 	}
@@ -198,11 +190,7 @@ type diffDocument struct {
 }
 
 func (s *session) runsDiff(c *cli.Context) error {
-	args, err := s.positionals(c, "RUN", "RUN")
-	if err != nil {
-		return err
-	}
-	asJSON, err := outputMode(c)
+	args, asJSON, err := s.call(c, "RUN", "RUN")
 	if err != nil {
 		return err
 	}

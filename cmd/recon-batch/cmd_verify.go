@@ -45,11 +45,7 @@ EXAMPLE
 }
 
 func (s *session) verify(c *cli.Context) error {
-	args, err := s.positionals(c, "RUN")
-	if err != nil {
-		return err
-	}
-	asJSON, err := outputMode(c)
+	args, asJSON, err := s.call(c, "RUN")
 	if err != nil {
 		return err
 	}

@@ -37,11 +37,7 @@ EXAMPLE
 }
 
 func (s *session) whatif(c *cli.Context) error {
-	args, err := s.positionals(c, "JOB.yaml")
-	if err != nil {
-		return err
-	}
-	asJSON, err := outputMode(c)
+	args, asJSON, err := s.call(c, "JOB.yaml")
 	if err != nil {
 		return err
 	}

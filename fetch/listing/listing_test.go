@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/recon-batch/recon-batch/fetch"
@@ -266,16 +265,8 @@ type bucket struct {
 func newBucket(t *testing.T) *bucket {
 	t.Helper()
 	server := testversity.Start(t)
-	for name, value := range map[string]string{
-		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_EC2_METADATA_DISABLED": "true", "AWS_PROFILE": "",
-		"TEST_ACCESS": server.AccessKey, "TEST_SECRET": server.SecretKey,
-	} {
-		t.Setenv(name, value)
-	}
-	b := &bucket{proxy: testproxy.New(t, server.Endpoint), api: s3.New(s3.Options{
-		BaseEndpoint: &server.Endpoint, Region: testversity.Region, UsePathStyle: true,
-		Credentials: credentials.NewStaticCredentialsProvider(server.AccessKey, server.SecretKey, ""),
-	})}
+	server.Env(t, "TEST_ACCESS", "TEST_SECRET")
+	b := &bucket{proxy: testproxy.New(t, server.Endpoint), api: server.Client()}
 	b.keys = fmt.Sprintf("s3: {endpoint: %q, allow_private: true, access_key: {env: TEST_ACCESS}, secret_key: {env: TEST_SECRET}}", b.proxy.URL)
 	name := "docs"
 	if _, err := b.api.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name}); err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -18,7 +17,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
@@ -40,19 +38,9 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, server: testversity.Start(t), bucket: "evidence"}
-	// Nothing of this machine's own configuration counts.
-	for name, value := range map[string]string{
-		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_EC2_METADATA_DISABLED": "true",
-		"AWS_PROFILE": "", "AWS_REGION": "", "AWS_DEFAULT_REGION": "", "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SESSION_TOKEN": "",
-		"TEST_ACCESS": w.server.AccessKey, "TEST_SECRET": w.server.SecretKey,
-	} {
-		t.Setenv(name, value)
-	}
+	w.server.Env(t, "TEST_ACCESS", "TEST_SECRET")
 	w.proxy = newProxy(t, w.server.Endpoint)
-	w.api = s3.New(s3.Options{
-		BaseEndpoint: &w.server.Endpoint, Region: testversity.Region, UsePathStyle: true,
-		Credentials: credentials.NewStaticCredentialsProvider(w.server.AccessKey, w.server.SecretKey, ""),
-	})
+	w.api = w.server.Client()
 	if _, err := w.api.CreateBucket(context.Background(), &s3.CreateBucketInput{Bucket: &w.bucket}); err != nil {
 		t.Fatal(err)
 	}

@@ -48,13 +48,7 @@ results:
     operation_id: reference
     amount: {type: decimal, scale: 2}
     created_at: {column: booked, type: timestamp}
-match:
-  - {pass: operation_id, on: [operation_id], identity: true}
-compare: [{field: amount}]
-types:
-  "*": {window: {deadline: 1h}, owner: payments, reply_by: 2d}
-outputs: {dir: out, formats: [parquet, ndjson, json]}
-`
+` + remoteJudged
 
 // TestRunFromFiles: a run reads one side over SFTP and the other over HTTPS; a delivery that is
 // not there, is not whole or comes from a stranger ends it as what it is; and without both

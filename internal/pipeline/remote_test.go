@@ -48,7 +48,10 @@ results:
     operation_id: reference
     amount: {type: decimal, scale: 2}
     created_at: {column: booked, type: timestamp}
-match:
+` + remoteJudged
+
+// remoteJudged is the part of a job that does not depend on where its sides come from.
+const remoteJudged = `match:
   - {pass: operation_id, on: [operation_id], identity: true}
 compare: [{field: amount}]
 types:

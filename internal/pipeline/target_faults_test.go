@@ -49,6 +49,22 @@ func (n *nights) noSecrets(b *bucket, said ...any) {
 	}
 }
 
+// spoiled runs the second night while so many requests of a kind are spoiled, and wants an end
+// of a class.
+func (n *nights) spoiled(b *bucket, times int, of func(*http.Request) bool, f testproxy.Fault, class fail.Class) (*Result, error) {
+	n.t.Helper()
+	spoiled := b.proxy.First(times, of, f)
+	o := n.options("2026-11-02")
+	if class != fail.OK {
+		o.Until = time.Now().Add(3 * time.Second)
+	}
+	res, err := Run(n.t.Context(), o)
+	if fail.ClassOf(err) != class || spoiled() == 0 {
+		n.t.Fatalf("%d spoiled, class %d, want %d: %v", spoiled(), fail.ClassOf(err), class, err)
+	}
+	return res, err
+}
+
 // TestTargetFaults: what goes wrong while a run is sent ends in its class, with the run kept
 // here and nothing of it to be seen there; sending it again ends as if nothing had been.
 func TestTargetFaults(t *testing.T) {
@@ -96,15 +112,7 @@ func TestTargetFaults(t *testing.T) {
 			if _, err := Run(t.Context(), n.options("2026-11-01")); err != nil { // brings it
 				t.Fatal(err)
 			}
-			spoiled := b.proxy.First(c.times, c.of, c.f)
-			o := n.options("2026-11-02")
-			if c.class != fail.OK {
-				o.Until = time.Now().Add(3 * time.Second)
-			}
-			res, err := Run(t.Context(), o)
-			if fail.ClassOf(err) != c.class || spoiled() == 0 {
-				t.Fatalf("%d spoiled, class %d, want %d: %v", spoiled(), fail.ClassOf(err), c.class, err)
-			}
+			res, err := n.spoiled(b, c.times, c.of, c.f, c.class)
 			n.noSecrets(b, err, res.Notes)
 			id, e := n.currentOf("2026-11-02")
 			if e != nil || (id != "") != c.here {
@@ -170,15 +178,7 @@ func TestBringFaults(t *testing.T) {
 			n.t, b.t = t, t
 			n.lose()
 			b.restore(before)
-			spoiled := b.proxy.First(c.times, c.of, c.f)
-			o := n.options("2026-11-02")
-			if c.class != fail.OK {
-				o.Until = time.Now().Add(3 * time.Second)
-			}
-			_, err := Run(t.Context(), o)
-			if fail.ClassOf(err) != c.class || spoiled() == 0 {
-				t.Fatalf("%d spoiled, class %d, want %d: %v", spoiled(), fail.ClassOf(err), c.class, err)
-			}
+			_, err := n.spoiled(b, c.times, c.of, c.f, c.class)
 			if err != nil {
 				if id, e := n.currentOf("2026-11-02"); id != "" || e != nil {
 					t.Errorf("the night ran all the same: %q, %v", id, e)

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/recon-batch/recon-batch/internal/testproxy"
@@ -36,16 +35,8 @@ type bucket struct {
 func newBucket(t *testing.T) *bucket {
 	t.Helper()
 	server := testversity.Start(t)
-	for name, value := range map[string]string{
-		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_EC2_METADATA_DISABLED": "true", "AWS_PROFILE": "",
-		"RUNS_ACCESS": server.AccessKey, "RUNS_SECRET": server.SecretKey,
-	} {
-		t.Setenv(name, value)
-	}
-	b := &bucket{t: t, proxy: testproxy.New(t, server.Endpoint), name: "runs", api: awss3.New(awss3.Options{
-		BaseEndpoint: &server.Endpoint, Region: testversity.Region, UsePathStyle: true,
-		Credentials: credentials.NewStaticCredentialsProvider(server.AccessKey, server.SecretKey, ""),
-	})}
+	server.Env(t, "RUNS_ACCESS", "RUNS_SECRET")
+	b := &bucket{t: t, proxy: testproxy.New(t, server.Endpoint), name: "runs", api: server.Client()}
 	b.create()
 	keys := func(endpoint string) string {
 		return fmt.Sprintf("\noutputs: {publish: \"s3://runs/recon\", s3: {endpoint: %q, allow_private: true, access_key: {env: RUNS_ACCESS}, secret_key: {env: RUNS_SECRET}}}\n", endpoint)

@@ -12,6 +12,9 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
 // Version is that of scripts/install-versitygw, which builds it.
@@ -147,4 +150,24 @@ func free() (string, error) {
 	}
 	defer l.Close()
 	return l.Addr().String(), nil
+}
+
+// Env takes away whatever this machine says of AWS, and puts the keys of the server into two
+// environment variables.
+func (s *Server) Env(t interface{ Setenv(name, value string) }, access, secret string) {
+	for name, value := range map[string]string{
+		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_PROFILE": "", "AWS_REGION": "", "AWS_DEFAULT_REGION": "", "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SESSION_TOKEN": "",
+		access: s.AccessKey, secret: s.SecretKey,
+	} {
+		t.Setenv(name, value)
+	}
+}
+
+// Client asks the server itself, past whatever stands in front of it in a test.
+func (s *Server) Client() *s3.Client {
+	return s3.New(s3.Options{
+		BaseEndpoint: &s.Endpoint, Region: Region, UsePathStyle: true,
+		Credentials: credentials.NewStaticCredentialsProvider(s.AccessKey, s.SecretKey, ""),
+	})
 }

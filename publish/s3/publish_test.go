@@ -19,7 +19,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/recon-batch/recon-batch/fetch"
@@ -45,16 +44,8 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, server: testversity.Start(t), bucket: "runs"}
-	for name, value := range map[string]string{
-		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_EC2_METADATA_DISABLED": "true", "AWS_PROFILE": "",
-		"TEST_ACCESS": w.server.AccessKey, "TEST_SECRET": w.server.SecretKey,
-	} {
-		t.Setenv(name, value)
-	}
-	w.api = s3.New(s3.Options{
-		BaseEndpoint: &w.server.Endpoint, Region: testversity.Region, UsePathStyle: true,
-		Credentials: credentials.NewStaticCredentialsProvider(w.server.AccessKey, w.server.SecretKey, ""),
-	})
+	w.server.Env(t, "TEST_ACCESS", "TEST_SECRET")
+	w.api = w.server.Client()
 	if _, err := w.api.CreateBucket(context.Background(), &s3.CreateBucketInput{Bucket: &w.bucket}); err != nil {
 		t.Fatal(err)
 	}
