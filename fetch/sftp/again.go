@@ -21,13 +21,10 @@ const later = "start the run again later; what is stored is not asked for again"
 // with does something over a connection until it is done, or cannot be. What is temporary
 // is done again, over another connection where this one is lost, after a random wait below a
 // bound that doubles, until the time of the request is over; a request without such a time is
-// given up after some attempts that bring nothing. at is what it is about, gained tells how
-// many bytes it has brought over all attempts; nil where it brings none.
-func (p *pull) with(ctx context.Context, at string, gained func() int64, do func(*link) error) error {
-	bound, tries, had := p.pause, 0, int64(0)
-	if gained != nil {
-		had = gained()
-	}
+// given up after some attempts in which nothing came, of no file: they share a connection,
+// and what one of them takes of it is not there for the others. at is what it is about.
+func (p *pull) with(ctx context.Context, at string, do func(*link) error) error {
+	bound, tries, had := p.pause, 0, p.brought.Load()
 	for {
 		l, err := p.connect(ctx)
 		if err == nil {
@@ -51,10 +48,8 @@ func (p *pull) with(ctx context.Context, at string, gained func() int64, do func
 		if v.lost {
 			p.drop(l)
 		}
-		if gained != nil {
-			if has := gained(); has-had >= 64<<10 {
-				had, tries, bound = has, 0, p.pause // it goes on, if slowly
-			}
+		if has := p.brought.Load(); has-had >= 64<<10 {
+			had, tries, bound = has, 0, p.pause // it goes on, if slowly
 		}
 		tries++
 		wait := rand.N(bound)

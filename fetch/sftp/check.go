@@ -44,7 +44,7 @@ func (u Puller) check(ctx context.Context, r *fetch.Request) error {
 	}
 	p.say(fmt.Sprintf("%s names %d files of %d bytes now, the first is %s", p.r.Input.Path, len(files), total, files[0].name))
 	f := files[0]
-	return p.with(ctx, p.at(f.path), nil, func(l *link) error {
+	return p.with(ctx, p.at(f.path), func(l *link) error {
 		return p.opened(l, f, func(h *sftp.File) error {
 			_, err := l.read(h, make([]byte, min(f.size, 1)), 0)
 			if err == io.EOF {

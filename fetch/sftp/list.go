@@ -49,7 +49,7 @@ func (p *pull) find(ctx context.Context, at string, literal bool) ([]*file, erro
 		folder = "."
 	}
 	var found []fs.FileInfo
-	err := p.with(ctx, p.at(folder), nil, func(l *link) (err error) {
+	err := p.with(ctx, p.at(folder), func(l *link) (err error) {
 		defer l.begin()()
 		if found, err = l.sftp.ReadDir(folder); errors.Is(err, fs.ErrNotExist) {
 			found, err = nil, nil // no folder yet, no file yet
@@ -117,7 +117,7 @@ func (p *pull) look(ctx context.Context, at string) (*file, error) {
 
 // stat looks at a path, links followed; nil where nothing is there.
 func (p *pull) stat(ctx context.Context, at string) (info fs.FileInfo, err error) {
-	err = p.with(ctx, p.at(at), nil, func(l *link) (err error) {
+	err = p.with(ctx, p.at(at), func(l *link) (err error) {
 		defer l.begin()()
 		if info, err = l.sftp.Stat(at); errors.Is(err, fs.ErrNotExist) {
 			info, err = nil, nil

@@ -78,7 +78,7 @@ func (p *pull) bring(ctx context.Context, f *file, want string, first bool) (fet
 		buf = make([]byte, pieceSize)
 	}
 	defer func() { p.buffers <- buf }()
-	err = p.with(ctx, p.at(f.path), w.Size, func(l *link) error { return p.read(ctx, l, f, w, buf) })
+	err = p.with(ctx, p.at(f.path), func(l *link) error { return p.read(ctx, l, f, w, buf) })
 	if _, other := errors.AsType[*changed](err); other {
 		w.Discard()
 	}
@@ -129,7 +129,7 @@ func (p *pull) same(ctx context.Context, f *file, w *fetch.Partial) (same bool, 
 	if _, err := w.ReadAt(ours, w.Size()-n); err != nil {
 		return false, fail.Disk(err, "what an interrupted pull left cannot be read")
 	}
-	err = p.with(ctx, p.at(f.path), nil, func(l *link) error {
+	err = p.with(ctx, p.at(f.path), func(l *link) error {
 		return p.opened(l, f, func(h *sftp.File) error {
 			got, err := l.read(h, theirs, w.Size()-n)
 			if err == io.EOF {
@@ -152,6 +152,7 @@ func (p *pull) read(ctx context.Context, l *link, f *file, w *fetch.Partial, buf
 			if failed := w.Append(buf[:n]); failed != nil {
 				return failed
 			}
+			p.brought.Add(int64(n))
 			p.progress(f.name, w.Size())
 			switch {
 			case err == io.EOF:
@@ -233,7 +234,7 @@ func (p *pull) sidecar(ctx context.Context, f *file) (string, error) {
 		return "", p.fail(fail.Input, "see sftp.checksum.suffix", "%s has %d bytes, which is no checksum", p.at(at), s.size)
 	}
 	text := make([]byte, s.size)
-	err = p.with(ctx, p.at(at), nil, func(l *link) error {
+	err = p.with(ctx, p.at(at), func(l *link) error {
 		return p.opened(l, s, func(h *sftp.File) error {
 			if n, err := l.read(h, text, 0); err == io.EOF {
 				return &changed{fmt.Sprintf("%s ends after %d bytes of %d", p.at(at), n, s.size)}

@@ -29,6 +29,7 @@ import (
 	"net"
 	"path"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -60,6 +61,7 @@ type pull struct {
 	tries   int // attempts in a row without progress where the request has no end
 	buffers chan []byte
 	done    *fetch.Done
+	brought atomic.Int64 // bytes of all files, over all attempts
 
 	dialling sync.Mutex
 	mu       sync.Mutex // guards what follows, and the functions of the request

@@ -96,7 +96,7 @@ func (r *stream) fill() error {
 		r.buf = make([]byte, max(min(r.f.size, pieceSize), 1))
 	}
 	n := int(min(int64(len(r.buf)), r.f.size-r.from))
-	err := r.p.with(r.ctx, r.p.at(r.f.path), nil, func(l *link) error {
+	err := r.p.with(r.ctx, r.p.at(r.f.path), func(l *link) error {
 		return r.p.opened(l, r.f, func(h *sftp.File) error {
 			got, err := l.read(h, r.buf[:n], r.from)
 			switch {
